@@ -1,0 +1,15 @@
+// Numbers as people read them: byte sizes, grouped digits, durations. Used by messages, tables and progress lines.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace vitro {
+
+/// 98362432 -> "93.8 MiB"; below 1 KiB exact ("512 B").
+std::string human_bytes(uint64_t n_bytes);
+
+/// 3821079552 -> "3,821,079,552".
+std::string human_count(int64_t n);
+
+}  // namespace vitro
