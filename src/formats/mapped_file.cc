@@ -1,0 +1,96 @@
+#include "formats/mapped_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/human.h"
+
+namespace vitro {
+namespace {
+
+/// Closes the descriptor when leaving scope; the mapping outlives it.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+tl::unexpected<Error> fail_errno(const std::filesystem::path& path, std::string_view doing) {
+  const int error = errno;
+  const bool is_missing = error == ENOENT || error == ENOTDIR;
+  return fail(is_missing ? ErrorCode::kNotFound : ErrorCode::kIoError, "{}: cannot {}: {}", path.string(), doing,
+              std::strerror(error));
+}
+
+/// Fills `out` from the file; it is an error if the file has become shorter since its size was asked.
+Status read_all(int fd, std::byte* out, size_t n_bytes, const std::filesystem::path& path) {
+  size_t done = 0;
+  while (done < n_bytes) {
+    const ssize_t n = ::pread(fd, out + done, n_bytes - done, static_cast<off_t>(done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return fail_errno(path, "read");
+    if (n == 0)
+      return fail(ErrorCode::kIoError, "{}: ends at {} while it is being read, {} expected", path.string(), done,
+                  n_bytes);
+    done += static_cast<size_t>(n);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<MappedFile> MappedFile::open(const std::filesystem::path& path, LoadMode mode) {
+  // Without O_NONBLOCK opening a named pipe would wait for a writer.
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (file.get() < 0) return fail_errno(path, "open");
+  struct stat info {};
+  if (::fstat(file.get(), &info) != 0) return fail_errno(path, "stat");
+  if (!S_ISREG(info.st_mode)) {
+    return fail(ErrorCode::kInvalidArgument, "{}: is {}, not a file", path.string(),
+                S_ISDIR(info.st_mode) ? "a folder" : "a device");
+  }
+  MappedFile out;
+  out.path_ = path;
+  out.size_ = static_cast<size_t>(info.st_size);
+  out.is_mapped_ = mode == LoadMode::kMap;
+  if (out.size_ == 0) return out;
+
+  const int protection = out.is_mapped_ ? PROT_READ : PROT_READ | PROT_WRITE;
+  const int flags = out.is_mapped_ ? MAP_PRIVATE : MAP_PRIVATE | MAP_ANONYMOUS;
+  void* data = ::mmap(nullptr, out.size_, protection, flags, out.is_mapped_ ? file.get() : -1, 0);
+  if (data == MAP_FAILED) {
+    return fail(ErrorCode::kOutOfMemory, "{}: no room for its {}: {}", path.string(), human_bytes(out.size_),
+                std::strerror(errno));
+  }
+  out.data_ = {static_cast<const std::byte*>(data), Unmap{out.size_}};
+  if (!out.is_mapped_) VITRO_TRY(read_all(file.get(), static_cast<std::byte*>(data), out.size_, path));
+  return out;
+}
+
+std::span<const std::byte> MappedFile::bytes() const { return {data_.get(), data_ ? size_ : 0}; }
+
+void MappedFile::release(size_t offset, size_t n_bytes) const {
+  // A private copy would lose its contents; only pages that come from the file may go.
+  if (!is_mapped_ || data_ == nullptr || offset > size_ || n_bytes > size_ - offset) return;
+  const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  const size_t begin = (offset + page - 1) / page * page;
+  const size_t end = (offset + n_bytes) / page * page;
+  if (begin < end) ::madvise(const_cast<std::byte*>(data_.get()) + begin, end - begin, MADV_DONTNEED);
+}
+
+void MappedFile::Unmap::operator()(const std::byte* data) const { ::munmap(const_cast<std::byte*>(data), n_bytes); }
+
+}  // namespace vitro

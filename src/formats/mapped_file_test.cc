@@ -1,0 +1,94 @@
+#include "formats/mapped_file.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "testing/expect_error.h"
+#include "testing/gguf_writer.h"
+
+namespace vitro {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::expect_error;
+
+/// A folder of its own for each test, removed afterwards.
+class MappedFileTest : public ::testing::Test {
+ protected:
+  void SetUp() override { fs::create_directories(folder_); }
+  void TearDown() override { fs::remove_all(folder_); }
+  const fs::path folder_ = fs::path(::testing::TempDir()) / ("vitro_mapped_" + std::to_string(::getpid()));
+};
+
+std::string text_of(const MappedFile& file) {
+  return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+}
+
+TEST_F(MappedFileTest, BothModesGiveTheSameBytes) {
+  std::string contents;
+  for (int i = 0; i < 30000; ++i) contents += static_cast<char>(i * 7);
+  testing::write_file(folder_ / "f", contents);
+  for (const LoadMode mode : {LoadMode::kMap, LoadMode::kRead}) {
+    auto file = MappedFile::open(folder_ / "f", mode);
+    ASSERT_TRUE(file.has_value());
+    EXPECT_EQ(text_of(*file), contents);
+    EXPECT_EQ(file->path(), folder_ / "f");
+  }
+}
+
+TEST_F(MappedFileTest, ReleasedPagesReadTheSame) {
+  const std::string contents(5 * 4096 + 100, 'q');
+  testing::write_file(folder_ / "f", contents);
+  for (const LoadMode mode : {LoadMode::kMap, LoadMode::kRead}) {
+    auto file = MappedFile::open(folder_ / "f", mode);
+    ASSERT_TRUE(file.has_value());
+    file->release(0, contents.size());
+    file->release(4000, 200);
+    file->release(1, SIZE_MAX);
+    file->release(SIZE_MAX, 1);
+    EXPECT_EQ(text_of(*file), contents);
+  }
+}
+
+TEST_F(MappedFileTest, MovedFilesKeepTheirBytes) {
+  testing::write_file(folder_ / "f", "abc");
+  auto file = MappedFile::open(folder_ / "f");
+  ASSERT_TRUE(file.has_value());
+  const std::byte* data = file->bytes().data();
+  const MappedFile moved = std::move(*file);
+  EXPECT_EQ(moved.bytes().data(), data);
+  EXPECT_EQ(text_of(moved), "abc");
+}
+
+TEST_F(MappedFileTest, AnEmptyFileHasNoBytes) {
+  testing::write_file(folder_ / "f", "");
+  for (const LoadMode mode : {LoadMode::kMap, LoadMode::kRead}) {
+    auto file = MappedFile::open(folder_ / "f", mode);
+    ASSERT_TRUE(file.has_value());
+    EXPECT_EQ(file->bytes().size(), 0u);
+    file->release(0, 1);
+  }
+}
+
+TEST_F(MappedFileTest, RefusesWhatIsNoFile) {
+  expect_error(MappedFile::open(folder_ / "none"), ErrorCode::kNotFound, "none: cannot open");
+  expect_error(MappedFile::open(folder_), ErrorCode::kInvalidArgument, "is a folder");
+  expect_error(MappedFile::open("/dev/null"), ErrorCode::kInvalidArgument, "is a device");
+  ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  expect_error(MappedFile::open(folder_ / "pipe"), ErrorCode::kInvalidArgument, "is a device");
+  testing::write_file(folder_ / "f", "x");
+  expect_error(MappedFile::open(folder_ / "f" / "below"), ErrorCode::kNotFound, "below");
+}
+
+TEST_F(MappedFileTest, FollowsLinks) {
+  testing::write_file(folder_ / "f", "abc");
+  fs::create_symlink(folder_ / "f", folder_ / "link");
+  auto file = MappedFile::open(folder_ / "link");
+  ASSERT_TRUE(file.has_value());
+  EXPECT_EQ(text_of(*file), "abc");
+}
+
+}  // namespace
+}  // namespace vitro
