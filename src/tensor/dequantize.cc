@@ -1,5 +1,5 @@
-// Weights of a file row as float32. Each function is the formula of its format (tensor/quant_block.h), operation by operation as the
-// gguf package does it, so the results are equal bit for bit.
+// Weights of a file row as float32. Each function is the formula of its format (tensor/quant_block.h), operation by
+// operation as the gguf package does it, so the results are equal bit for bit.
 #include <cstring>
 
 #include "base/check.h"
@@ -65,8 +65,9 @@ void dequantize_block<DType::kQ5_0>(const std::byte* block, float* out) {
   }
 }
 
-/// Six-bit scale and minimum of 32 columns number j of Q4_K, from twelve bytes: the first four of each lie in the low six bits of bytes
-/// 0-3 and 4-7; of the last four, the low nibbles are in bytes 8-11 and the high bits on top of the first ones.
+/// Six-bit scale and minimum of 32 columns number j of Q4_K, from twelve bytes: the first four of each lie in the low
+/// six bits of bytes 0-3 and 4-7; of the last four, the low nibbles are in bytes 8-11 and the high bits on top of the
+/// first ones.
 struct ScaleMin {
   int scale, min;
 };
@@ -99,7 +100,8 @@ void dequantize_block<DType::kQ6_K>(const std::byte* block, float* out) {
     const std::byte* high = block + 128 + 32 * half + 16 * (j % 2);
     const float step = d * static_cast<float>(load_as<int8_t>(block + 192 + j));
     for (int i = 0; i < 16; ++i) {
-      const int code = ((byte_at(low + i) >> (4 * (group / 2))) & 0xF) | (((byte_at(high + i) >> (2 * group)) & 3) << 4);
+      const int code =
+          ((byte_at(low + i) >> (4 * (group / 2))) & 0xF) | (((byte_at(high + i) >> (2 * group)) & 3) << 4);
       out[16 * j + i] = step * static_cast<float>(code - 32);
     }
   }

@@ -81,7 +81,8 @@ bool has_panel_layout(DType dtype) { return block_layout(dtype).columns > 0; }
 
 int64_t panel_bytes(DType dtype, int64_t n_cols) { return round_up(panel_payload(dtype, n_cols), kPanelAlignment); }
 
-void pack_panel(DType dtype, const std::array<const std::byte*, kRowsPerPanel>& rows, int64_t n_cols, std::byte* panel) {
+void pack_panel(DType dtype, const std::array<const std::byte*, kRowsPerPanel>& rows, int64_t n_cols,
+                std::byte* panel) {
   const bool is_known = visit_panel_type(dtype, [&]<DType kType>() { pack_rows<kType>(rows, n_cols, panel); });
   VITRO_CHECK(is_known);
   const int64_t payload = panel_payload(dtype, n_cols);

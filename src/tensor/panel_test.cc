@@ -41,7 +41,8 @@ struct Packed {
   Packed(DType dtype_in, int64_t n_cols_in, int64_t n_rows) : dtype(dtype_in), n_cols(n_cols_in) {
     std::array<const std::byte*, kRowsPerPanel> pointers = {};
     for (int64_t r = 0; r < n_rows; ++r) {
-      rows.push_back(random_bytes(row_bytes(dtype, static_cast<uint64_t>(n_cols)).value(), static_cast<uint32_t>(r + n_cols)));
+      rows.push_back(
+          random_bytes(row_bytes(dtype, static_cast<uint64_t>(n_cols)).value(), static_cast<uint32_t>(r + n_cols)));
     }
     for (int64_t r = 0; r < n_rows; ++r) pointers[static_cast<size_t>(r)] = rows[static_cast<size_t>(r)].data();
     panel.resize(static_cast<size_t>(panel_bytes(dtype, n_cols)), std::byte{0xAA});
@@ -66,7 +67,8 @@ TEST(Panel, KeepsTheBitsOfTheFile) {
   for (const DType dtype : kTypes) {
     ASSERT_TRUE(has_panel_layout(dtype));
     for (const int64_t n_cols : column_counts(dtype)) {
-      const auto file_bytes = static_cast<int64_t>(row_bytes(dtype, static_cast<uint64_t>(n_cols)).value()) * kRowsPerPanel;
+      const auto file_bytes =
+          static_cast<int64_t>(row_bytes(dtype, static_cast<uint64_t>(n_cols)).value()) * kRowsPerPanel;
       EXPECT_EQ(panel_bytes(dtype, n_cols), round_up(file_bytes, 64)) << dtype_info(dtype).name << " " << n_cols;
     }
   }
@@ -80,7 +82,8 @@ TEST(Panel, UnpackingEqualsDequantisingTheRow) {
     for (size_t r = 0; r < packed.rows.size(); ++r) {
       dequantize_row(packed.dtype, packed.rows[r].data(), packed.n_cols, expected.data());
       unpack_panel_row(packed.dtype, packed.panel.data(), static_cast<int64_t>(r), packed.n_cols, actual.data());
-      ASSERT_TRUE(same_bytes(actual, expected)) << dtype_info(packed.dtype).name << " row " << r << " of " << packed.n_cols;
+      ASSERT_TRUE(same_bytes(actual, expected))
+          << dtype_info(packed.dtype).name << " row " << r << " of " << packed.n_cols;
     }
   });
 }

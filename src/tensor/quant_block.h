@@ -1,17 +1,17 @@
 // The block formats of weights, as files have them and as panels have them.
 //
-// In files (ggml's layouts; d and m are float16, q the code of a column, all products and sums in float32):
-//   Q8_0   32 columns  d | int8 q[32]                                        w = d q
-//   Q4_1   32 columns  d m | 16 bytes: q[i] and q[i + 16]                    w = d q + m
-//   Q5_0   32 columns  d | 32 high bits | 16 bytes of low nibbles as Q4_1    w = d (q - 16)
-//   Q4_K  256 columns  d dmin | 8 + 8 six-bit sc, mn | 128 bytes             w = (d sc) q - dmin mn, sc and mn for 32 columns each
-//                      of nibbles: byte i of 32 holds q[i] and q[i + 32] of each 64 columns
-//   Q6_K  256 columns  128 bytes of low nibbles | 64 of high bit pairs |     w = (d sc)(q - 32), sc for 16 columns each
-//                      int8 sc[16] | d
-// A block is thus a few float16 and a few 32-bit words, and a panel block is sixteen file blocks with these transposed: first the
-// float16, then the words, sixteen lanes each. F32, F16 and BF16 are blocks of one column. Some words change on the way, reversibly: those
-// of Q6_K their order, so that kernels read one stream (panel_word_idx), those of Q8_0 and the high bits of Q5_0 the order or the sign of
-// their bits, so that kernels find unsigned codes in bytes (panel_word).
+// In files (ggml's layouts; d, dmin, m are float16, q is the code of a column, products and sums are float32):
+//   Q8_0   32 columns: d, int8 q[32]                                           w = d q
+//   Q4_1   32 columns: d, m, 16 bytes of q[i] and, on top, q[i + 16]           w = d q + m
+//   Q5_0   32 columns: d, 32 high bits of q, 16 bytes of low nibbles as Q4_1   w = d (q - 16)
+//   Q4_K  256 columns: d, dmin, six-bit sc and mn for each 32 columns,         w = (d sc) q - dmin mn
+//                      32 bytes for each 64 columns: q[i] and q[i + 32]
+//   Q6_K  256 columns: 64 bytes of low nibbles and 32 of high bit pairs for    w = (d sc) (q - 32)
+//                      each 128 columns, int8 sc for each 16 columns, d
+// A block is thus a few float16 and a few 32-bit words, and a panel block is sixteen file blocks with these transposed:
+// first the float16, then the words, sixteen lanes each. F32, F16 and BF16 are blocks of one column. Some words change
+// on the way, reversibly: those of Q6_K their order, so that kernels read one stream (panel_word_idx); those of Q8_0
+// and the high bits of Q5_0 change within, so that kernels find unsigned codes in bytes (panel_word).
 #pragma once
 
 #include <cstddef>
@@ -34,26 +34,34 @@ struct BlockLayout {
 
 constexpr BlockLayout block_layout(DType dtype) {
   switch (dtype) {
-    case DType::kF32: return {1, 0, 0, 1, 0};
+    case DType::kF32:
+      return {1, 0, 0, 1, 0};
     case DType::kF16:
-    case DType::kBF16: return {1, 1, 0, 0, 0};
-    case DType::kQ8_0: return {32, 1, 0, 8, 2};
-    case DType::kQ4_1: return {32, 2, 0, 4, 4};
-    case DType::kQ5_0: return {32, 1, 0, 5, 2};
-    case DType::kQ4_K: return {256, 2, 0, 35, 4};
-    case DType::kQ6_K: return {256, 1, 208, 52, 0};
-    default: return {};
+    case DType::kBF16:
+      return {1, 1, 0, 0, 0};
+    case DType::kQ8_0:
+      return {32, 1, 0, 8, 2};
+    case DType::kQ4_1:
+      return {32, 2, 0, 4, 4};
+    case DType::kQ5_0:
+      return {32, 1, 0, 5, 2};
+    case DType::kQ4_K:
+      return {256, 2, 0, 35, 4};
+    case DType::kQ6_K:
+      return {256, 1, 208, 52, 0};
+    default:
+      return {};
   }
 }
 
-#define VITRO_X(name, text, elements, n_bytes, gguf)                                           \
-  static_assert(block_layout(DType::name).columns == 0 ||                                      \
+#define VITRO_X(name, text, elements, n_bytes, gguf)      \
+  static_assert(block_layout(DType::name).columns == 0 || \
                 (block_layout(DType::name).columns == (elements) && block_layout(DType::name).bytes() == (n_bytes)));
 VITRO_DTYPES(VITRO_X)
 #undef VITRO_X
 
-/// Bit 4 j + c of the high bits of Q5_0 (column 4 j + c) moves to bit 8 c + j: a shift by j then brings the bits of columns
-/// 4 j .. 4 j + 3 into the four bytes of a word.
+/// Bit 4 j + c of the high bits of Q5_0 (column 4 j + c) moves to bit 8 c + j: a shift by j then brings the bits of
+/// columns 4 j .. 4 j + 3 into the four bytes of a word.
 constexpr uint32_t spread_high_bits(uint32_t bits) {
   uint32_t spread = 0;
   for (int j = 0; j < 8; ++j) {
@@ -74,8 +82,8 @@ constexpr uint32_t gather_high_bits(uint32_t spread) {
 }
 static_assert(gather_high_bits(spread_high_bits(0x8F13A27CU)) == 0x8F13A27CU);
 
-/// Where word `idx` of a file block stands in a panel block. Q6_K: the scales first, then for each half of 128 columns and each i of 0..7
-/// low word i, low word i + 8 and high word i side by side.
+/// Where word `idx` of a file block stands in a panel block. Q6_K: the scales first, then for each half of 128 columns
+/// and each i of 0..7 low word i, low word i + 8 and high word i side by side.
 constexpr int panel_word_idx(DType dtype, int idx) {
   if (dtype != DType::kQ6_K) return idx;
   if (idx >= 48) return idx - 48;
@@ -83,7 +91,7 @@ constexpr int panel_word_idx(DType dtype, int idx) {
   return 4 + 24 * (idx / 16) + 3 * (idx % 8) + idx % 16 / 8;
 }
 
-/// Word `idx` of a file block as panels have it: codes of Q8_0 are q + 128, the high bits of Q5_0 are spread over bytes.
+/// Word `idx` of a file block as panels have it: codes of Q8_0 are q + 128, the high bits of Q5_0 are spread to bytes.
 template <DType kType>
 constexpr uint32_t panel_word(int idx, uint32_t file_word) {
   if constexpr (kType == DType::kQ8_0) return file_word ^ 0x80808080U;
@@ -103,9 +111,9 @@ constexpr uint32_t file_word(int idx, uint32_t panel_word) {
 template <class Fn>
 bool visit_panel_type(DType dtype, Fn fn) {
   switch (dtype) {
-#define VITRO_X(name, text, elements, n_bytes, gguf)                                                      \
-  case DType::name:                                                                                       \
-    if constexpr (block_layout(DType::name).columns > 0) fn.template operator()<DType::name>();           \
+#define VITRO_X(name, text, elements, n_bytes, gguf)                                            \
+  case DType::name:                                                                             \
+    if constexpr (block_layout(DType::name).columns > 0) fn.template operator()<DType::name>(); \
     return block_layout(DType::name).columns > 0;
     VITRO_DTYPES(VITRO_X)
 #undef VITRO_X

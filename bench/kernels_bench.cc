@@ -1,0 +1,152 @@
+// One line a kernel and table: bytes/s for what streams, FLOP/s and the part of the measured peak for what computes.
+// Matmul has a program of its own (matmul_bench.cc).
+//   kernels_bench --benchmark_filter=attend
+#include <benchmark/benchmark.h>
+
+#include <cmath>
+#include <ctime>
+#include <string>
+#include <vector>
+
+#include "base/rng.h"
+#include "kernels/table.h"
+
+namespace {
+
+using vitro::KernelTable;
+
+/// What one core can do at most: sixteen independent chains of fused multiply-adds on vectors of sixteen.
+__attribute__((target("avx512f"), optimize("fp-contract=fast"))) double measured_peak_flops() {
+  typedef float Vector __attribute__((vector_size(64)));
+  if (!__builtin_cpu_supports("avx512f")) return 0;
+  constexpr int kChains = 16, kTurns = 20'000'000;
+  Vector chain[kChains] = {};
+  Vector factor = chain[0] + 0.999F, term = chain[0] + 0.001F;
+  benchmark::DoNotOptimize(factor);
+  const std::clock_t start = std::clock();  // processor time, so that a busy machine does not lower the peak
+  for (int turn = 0; turn < kTurns; ++turn) {
+#pragma GCC unroll 16
+    for (Vector& c : chain) c = c * factor + term;
+  }
+  for (Vector& c : chain) benchmark::DoNotOptimize(c);
+  const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  return 2.0 * 16 * kChains * kTurns / seconds;
+}
+
+std::vector<float> random_values(int64_t n) {
+  std::vector<float> values(static_cast<size_t>(n));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(vitro::uniform_at(1, 0, i)) - 0.5F;
+  return values;
+}
+
+void report_flops(benchmark::State& state, double flops_a_call) {
+  static const double peak = measured_peak_flops();
+  const double total = flops_a_call * static_cast<double>(state.iterations());
+  state.counters["FLOP/s"] = benchmark::Counter(total, benchmark::Counter::kIsRate);
+  if (peak > 0) state.counters["of_peak"] = benchmark::Counter(total / peak, benchmark::Counter::kIsRate);
+}
+
+void report_bytes(benchmark::State& state, double bytes_a_call) {
+  state.SetBytesProcessed(static_cast<int64_t>(bytes_a_call * static_cast<double>(state.iterations())));
+}
+
+struct AttendCase {
+  int64_t n_rows, n_keys, d_head, page_size;
+};
+
+void bench_attend(benchmark::State& state, const KernelTable& table, AttendCase c) {
+  const int64_t n_pages = (c.n_keys + c.page_size - 1) / c.page_size, stride = 2 * c.page_size * c.d_head;
+  const std::vector<float> pages = random_values(n_pages * stride), q = random_values(c.n_rows * c.d_head);
+  std::vector<float> z(q.size()), lse(static_cast<size_t>(c.n_rows));
+  std::vector<float> scratch(static_cast<size_t>(vitro::attend_scratch_floats(c.d_head)));
+  std::vector<int32_t> page_ids;
+  for (int64_t p = 0; p < n_pages; ++p) page_ids.push_back(static_cast<int32_t>(p));
+  std::vector<vitro::AttendRow> rows;
+  for (int64_t r = 0; r < c.n_rows; ++r) {
+    rows.push_back({&q[static_cast<size_t>(r * c.d_head)], &z[static_cast<size_t>(r * c.d_head)],
+                    &lse[static_cast<size_t>(r)], 0, c.n_keys - 1});
+  }
+  const vitro::AttendArgs args{
+      {pages.data(), pages.data() + c.page_size * c.d_head, page_ids.data(), stride, c.page_size, c.d_head},
+      rows.data(),
+      c.n_rows,
+      1 / std::sqrt(static_cast<float>(c.d_head)),
+      scratch.data()};
+  for (auto _ : state) table.attend(args);
+  report_flops(state, 4.0 * static_cast<double>(c.n_rows * c.n_keys * c.d_head));
+  report_bytes(state, 8.0 * static_cast<double>(c.n_keys * c.d_head));
+}
+
+void register_attend(const KernelTable& table) {
+  const std::string prefix = std::string("attend/") + table.name;
+  for (const AttendCase c : {AttendCase{16, 512, 64, 16},
+                             {16, 512, 128, 16},
+                             {16, 512, 64, 8},
+                             {12, 512, 64, 16},
+                             {16, 4096, 64, 16},
+                             {1, 4096, 64, 16},
+                             {1, 4096, 128, 16},
+                             {3, 4096, 64, 16},
+                             {4, 4096, 256, 16},
+                             {1, 32768, 128, 16}}) {
+    const std::string name = prefix + "/rows:" + std::to_string(c.n_rows) + "/keys:" + std::to_string(c.n_keys) +
+                             "/d_head:" + std::to_string(c.d_head) + "/page:" + std::to_string(c.page_size);
+    benchmark::RegisterBenchmark(name.c_str(), [&table, c](benchmark::State& state) { bench_attend(state, table, c); });
+  }
+}
+
+/// A kernel over one row of n values that touches bytes_a_value of memory for each.
+template <class Call>
+void register_row(const KernelTable& table, const char* kernel, int64_t n, double bytes_a_value, Call call) {
+  const std::string name = std::string(kernel) + "/" + table.name + "/n:" + std::to_string(n);
+  benchmark::RegisterBenchmark(name.c_str(), [=, &table](benchmark::State& state) {
+    const std::vector<float> x = random_values(n), y = random_values(n);
+    std::vector<float> out(x.size());
+    for (auto _ : state) {
+      call(table, x.data(), y.data(), n, out.data());
+      benchmark::ClobberMemory();
+    }
+    report_bytes(state, bytes_a_value * static_cast<double>(n));
+  });
+}
+
+void register_rows(const KernelTable& table) {
+  using F = float;
+  using T = KernelTable;
+  register_row(table, "rms_norm", 2048, 16, [](const T& t, const F* x, const F* gain, int64_t n, F* out) {
+    t.rms_norm({.x = x, .gain = gain, .eps = 1e-5F, .n = n, .out = out});
+  });
+  register_row(table, "layer_norm", 2048, 20, [](const T& t, const F* x, const F* gain, int64_t n, F* out) {
+    t.layer_norm({.x = x, .gain = gain, .bias = gain, .eps = 1e-5F, .n = n, .out = out});
+  });
+  for (const bool is_adjacent : {false, true}) {
+    register_row(table, is_adjacent ? "rope_adjacent" : "rope_halves", 32 * 64, 8,
+                 [=](const T& t, const F* cos, const F* sin, int64_t n, F* x) {
+                   t.rope({x, n / 64, 64, 32, cos, sin, is_adjacent});
+                 });
+  }
+  static constexpr const char* kNames[] = {"silu_gate", "gelu_tanh_gate", "gelu_erf_gate", "relu_gate"};
+  for (int f = 0; f < vitro::kNActivations; ++f) {
+    register_row(table, kNames[f], 8192, 12, [f](const T& t, const F* gate, const F* up, int64_t n, F* out) {
+      t.activate_gate[f](gate, up, n, out);
+    });
+  }
+  register_row(table, "add", 8192, 12,
+               [](const T& t, const F* a, const F* b, int64_t n, F* out) { t.add(a, b, n, out); });
+  register_row(table, "scale", 8192, 8,
+               [](const T& t, const F* x, const F*, int64_t n, F* out) { t.scale(x, 0.5F, n, out); });
+  register_row(table, "log_sum_exp", 49152, 8,
+               [](const T& t, const F* x, const F*, int64_t n, F*) { benchmark::DoNotOptimize(t.log_sum_exp(x, n)); });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  for (const char* name : {"avx512", "avx2", "v2", "reference"}) {
+    if (const KernelTable* table = vitro::find_kernel_table(name)) register_attend(*table), register_rows(*table);
+  }
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}

@@ -1,0 +1,34 @@
+// The matmul kernels of the AVX2 table. Bodies: kernels/body. Everything that is not ours is included above the region.
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "kernels/matmul_tables.h"
+#include "tensor/panel.h"
+#include "tensor/quant_block.h"
+
+#include "kernels/isa/open_avx2-inl.h"
+
+#include "kernels/isa/lanes_avx2-inl.h"
+
+namespace vitro::VITRO_ISA_NS {
+constexpr int kTokenTile = 6;  ///< of sixteen registers twelve for sums, two for weights, one for x
+}
+#include "kernels/body/decode-inl.h"
+#include "kernels/body/matmul-inl.h"
+
+#include "kernels/isa/close-inl.h"
+
+namespace vitro {
+
+const MatmulFn kAvx2Matmul[kNMatmulTypes] = {
+#define VITRO_X(name, text, elements, bytes, gguf) avx2::matmul_of<DType::name>(),
+    VITRO_DTYPES(VITRO_X)
+#undef VITRO_X
+};
+
+}  // namespace vitro
+#endif
