@@ -1,0 +1,152 @@
+// Steps that change the text rebuild it piece by piece, so that pieces and origins stay right together.
+#include "text/text_steps.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "text/normalize.h"
+#include "text/utf8.h"
+
+namespace vitro {
+namespace {
+
+size_t character_bytes(std::string_view text, size_t pos) {
+  return static_cast<size_t>(decode_utf8(text.substr(pos)).n_bytes);
+}
+
+/// Rewrites every piece with write(piece, new_text), which appends the piece's new form.
+template <class Write>
+void rewrite_pieces(PieceList& list, Write&& write) {
+  AlignedText out;
+  std::vector<ByteRange> pieces;
+  pieces.reserve(list.pieces.size());
+  for (const ByteRange& piece : list.pieces) {
+    const size_t begin = out.text().size();
+    write(piece, out);
+    if (out.text().size() > begin) pieces.push_back({begin, out.text().size()});
+  }
+  list.text = std::move(out);
+  list.pieces = std::move(pieces);
+}
+
+Status apply(const NfcStep&, PieceList& list) {
+  if (is_trivially_nfc(list.text.text())) return {};
+  rewrite_pieces(list, [&](const ByteRange& piece, AlignedText& out) {
+    const std::string_view text = list.text.text();
+    size_t pos = piece.begin;  // the next character of the source that is not used up
+    for (const NormalizedChar& c : to_nfc(text.substr(piece.begin, piece.size()))) {
+      const bool is_new = c.change > 0 || pos >= piece.end;
+      const size_t from = is_new && pos > piece.begin ? pos - 1 : pos;
+      const ByteRange origin = list.text.origin({from, from + 1});
+      std::string bytes;
+      append_utf8(bytes, c.value);
+      out.append(bytes, origin);
+      for (int i = c.change; i <= 0 && pos < piece.end; ++i) pos += character_bytes(text, pos);
+    }
+  });
+  return {};
+}
+
+Status apply(const ReplaceStep& step, PieceList& list) {
+  if (list.text.text().find(step.pattern) == std::string_view::npos) return {};
+  rewrite_pieces(list, [&](const ByteRange& piece, AlignedText& out) {
+    const std::string_view text = list.text.text().substr(0, piece.end);
+    for (size_t pos = piece.begin; pos < piece.end;) {
+      const size_t found = std::min(text.find(step.pattern, pos), piece.end);
+      out.append(list.text, {pos, found});
+      if (found == piece.end) break;
+      pos = found + step.pattern.size();
+      out.append(step.content, list.text.origin({pos - 1, pos}));
+    }
+  });
+  return {};
+}
+
+bool wants_prefix(const PrependStep& step, const PieceList& list, const ByteRange& piece) {
+  const std::string_view text = list.text.text().substr(piece.begin, piece.size());
+  if (step.unless_present && text.starts_with(step.prefix)) return false;
+  return !step.at_start_only || list.text.origin(piece).begin == 0;
+}
+
+Status apply(const PrependStep& step, PieceList& list) {
+  rewrite_pieces(list, [&](const ByteRange& piece, AlignedText& out) {
+    if (wants_prefix(step, list, piece)) out.append(step.prefix, list.text.origin({piece.begin, piece.begin + 1}));
+    out.append(list.text, piece);
+  });
+  return {};
+}
+
+struct Part {
+  ByteRange range;
+  bool is_match = false;
+};
+
+/// Matches and the gaps between them, in order, covering the whole text.
+std::vector<Part> parts_of(const std::vector<ByteRange>& matches, size_t n_bytes, bool is_inverted) {
+  std::vector<Part> parts;
+  size_t pos = 0;
+  for (const ByteRange& match : matches) {
+    if (match.begin > pos) parts.push_back({{pos, match.begin}, is_inverted});
+    parts.push_back({match, !is_inverted});
+    pos = match.end;
+  }
+  if (pos < n_bytes) parts.push_back({{pos, n_bytes}, is_inverted});
+  return parts;
+}
+
+/// True if parts[i] joins the part before it.
+bool joins_previous(const std::vector<Part>& parts, size_t i, SplitBehavior behavior) {
+  const bool before = parts[i - 1].is_match;
+  switch (behavior) {
+    case SplitBehavior::kMergedWithPrevious:
+      return parts[i].is_match && !before;
+    case SplitBehavior::kMergedWithNext:
+      return before && !parts[i].is_match;
+    case SplitBehavior::kContiguous:
+      return parts[i].is_match == before;
+    case SplitBehavior::kRemoved:
+    case SplitBehavior::kIsolated:
+      return false;
+  }
+  return false;
+}
+
+Status apply(const SplitStep& step, PieceList& list) {
+  std::vector<ByteRange> out;
+  for (const ByteRange& piece : list.pieces) {
+    const std::string_view text = list.text.text().substr(piece.begin, piece.size());
+    VITRO_TRY_ASSIGN(const std::vector<ByteRange> matches, step.pattern.find_all(text));
+    const std::vector<Part> parts = parts_of(matches, text.size(), step.is_inverted);
+    for (size_t i = 0; i < parts.size(); ++i) {
+      if (step.behavior == SplitBehavior::kRemoved && parts[i].is_match) continue;
+      const ByteRange range{piece.begin + parts[i].range.begin, piece.begin + parts[i].range.end};
+      if (i > 0 && joins_previous(parts, i, step.behavior)) {
+        out.back().end = range.end;
+      } else {
+        out.push_back(range);
+      }
+    }
+  }
+  list.pieces = std::move(out);
+  return {};
+}
+
+}  // namespace
+
+PieceList PieceList::whole(AlignedText text) {
+  PieceList out;
+  if (!text.text().empty()) out.pieces.push_back({0, text.text().size()});
+  out.text = std::move(text);
+  return out;
+}
+
+Status apply_step(const TextStep& step, PieceList& list) {
+  return std::visit([&](const auto& s) { return apply(s, list); }, step);
+}
+
+Status apply_steps(const std::vector<TextStep>& steps, PieceList& list) {
+  for (const TextStep& step : steps) VITRO_TRY(apply_step(step, list));
+  return {};
+}
+
+}  // namespace vitro

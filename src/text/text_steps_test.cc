@@ -1,0 +1,78 @@
+// Steps over pieces: what becomes of the text, of the pieces, and of the origins. Expected splits are those of the
+// reference's documentation of SplitDelimiterBehavior ("the-final--countdown" cut at '-').
+#include "text/text_steps.h"
+
+#include <gtest/gtest.h>
+
+namespace vitro {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+Strings pieces_of(const PieceList& list) {
+  Strings out;
+  for (const ByteRange& piece : list.pieces) out.emplace_back(list.text.text().substr(piece.begin, piece.size()));
+  return out;
+}
+
+Strings split(std::string_view text, SplitBehavior behavior, bool is_inverted = false) {
+  PieceList list = PieceList::whole(AlignedText::from(text));
+  EXPECT_TRUE(apply_step(SplitStep{SplitPattern::literal("-"), behavior, is_inverted}, list));
+  return pieces_of(list);
+}
+
+TEST(TextSteps, SplitBehaviors) {
+  const std::string_view text = "the-final--countdown";
+  EXPECT_EQ(split(text, SplitBehavior::kRemoved), (Strings{"the", "final", "countdown"}));
+  EXPECT_EQ(split(text, SplitBehavior::kIsolated), (Strings{"the", "-", "final", "-", "-", "countdown"}));
+  EXPECT_EQ(split(text, SplitBehavior::kMergedWithPrevious), (Strings{"the-", "final-", "-", "countdown"}));
+  EXPECT_EQ(split(text, SplitBehavior::kMergedWithNext), (Strings{"the", "-final", "-", "-countdown"}));
+  EXPECT_EQ(split(text, SplitBehavior::kContiguous), (Strings{"the", "-", "final", "--", "countdown"}));
+  EXPECT_EQ(split(text, SplitBehavior::kRemoved, true), (Strings{"-", "-", "-"}));
+  EXPECT_EQ(split("", SplitBehavior::kIsolated), Strings{});
+}
+
+TEST(TextSteps, OriginsGiveWholeCharacters) {
+  const AlignedText text = AlignedText::from("a\u20ACb");
+  EXPECT_EQ(text.origin({2, 3}), (ByteRange{1, 4}));
+  EXPECT_EQ(text.origin({0, 5}), (ByteRange{0, 5}));
+  EXPECT_EQ(text.slice({1, 4}).origin({0, 1}), (ByteRange{1, 4}));
+}
+
+TEST(TextSteps, BrokenBytesAreReplacedAndKeepTheirPlace) {
+  const AlignedText text = AlignedText::from("a\xE2\x82z\xFF");
+  EXPECT_EQ(text.text(), "a\uFFFDz\uFFFD");
+  EXPECT_EQ(text.origin({1, 4}), (ByteRange{1, 3}));
+  EXPECT_EQ(text.origin({5, 8}), (ByteRange{4, 5}));
+}
+
+TEST(TextSteps, ReplaceAndPrependWorkInsidePieces) {
+  PieceList list = PieceList::whole(AlignedText::from("ab cd"));
+  ASSERT_TRUE(apply_step(ReplaceStep{" ", "\u2581"}, list));
+  ASSERT_TRUE(apply_step(SplitStep{SplitPattern::literal("\u2581"), SplitBehavior::kMergedWithNext, false}, list));
+  ASSERT_TRUE(apply_step(PrependStep{.prefix = "\u2581", .unless_present = true, .at_start_only = false}, list));
+  EXPECT_EQ(pieces_of(list), (Strings{"\u2581ab", "\u2581cd"}));
+  EXPECT_EQ(list.text.origin(list.pieces[0]), (ByteRange{0, 2}));
+  EXPECT_EQ(list.text.origin({0, 3}), (ByteRange{0, 1}));  // the prefix stands for the first character
+  EXPECT_EQ(list.text.origin(list.pieces[1]), (ByteRange{2, 5}));
+}
+
+TEST(TextSteps, PrependAtTheStartOnly) {
+  const AlignedText whole = AlignedText::from("abcd");
+  for (const size_t begin : {size_t{0}, size_t{2}}) {
+    PieceList list = PieceList::whole(whole.slice({begin, begin + 2}));
+    ASSERT_TRUE(apply_step(PrependStep{.prefix = "_", .unless_present = true, .at_start_only = true}, list));
+    EXPECT_EQ(list.text.text(), begin == 0 ? "_ab" : "cd");
+  }
+}
+
+TEST(TextSteps, CompositionKeepsOrigins) {
+  PieceList list = PieceList::whole(AlignedText::from("xe\u0301y"));
+  ASSERT_TRUE(apply_step(NfcStep{}, list));
+  EXPECT_EQ(list.text.text(), "x\u00E9y");
+  EXPECT_EQ(list.text.origin({1, 3}), (ByteRange{1, 2}));  // the composite stands for its starter, as in the reference
+  EXPECT_EQ(list.text.origin({3, 4}), (ByteRange{4, 5}));
+}
+
+}  // namespace
+}  // namespace vitro

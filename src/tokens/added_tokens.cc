@@ -1,0 +1,134 @@
+// The automaton, and the rules around a match (single words, stripped white space), which follow the reference
+// tokenizers.
+#include "tokens/added_tokens.h"
+
+#include <algorithm>
+#include <deque>
+
+#include "text/unicode.h"
+#include "text/utf8.h"
+
+namespace vitro {
+namespace {
+
+/// The character that ends at pos (> 0) of valid UTF-8.
+CodePoint character_before(std::string_view text, size_t pos) {
+  size_t begin = pos - 1;
+  while ((static_cast<uint8_t>(text[begin]) & 0xC0U) == 0x80) --begin;
+  return decode_utf8(text.substr(begin));
+}
+
+bool touches_word(std::string_view text, ByteRange range) {
+  if (range.begin > 0 && is_word_character(character_before(text, range.begin).value)) return true;
+  return range.end < text.size() && is_word_character(decode_utf8(text.substr(range.end)).value);
+}
+
+size_t skip_space_left(std::string_view text, size_t pos) {
+  while (pos > 0) {
+    const CodePoint point = character_before(text, pos);
+    if (!is_white_space(point.value)) break;
+    pos -= static_cast<size_t>(point.n_bytes);
+  }
+  return pos;
+}
+
+size_t skip_space_right(std::string_view text, size_t pos) {
+  while (pos < text.size()) {
+    const CodePoint point = decode_utf8(text.substr(pos));
+    if (!is_white_space(point.value)) break;
+    pos += static_cast<size_t>(point.n_bytes);
+  }
+  return pos;
+}
+
+}  // namespace
+
+AddedTokens::AddedTokens(std::vector<AddedToken> tokens) : tokens_(std::move(tokens)) {
+  std::erase_if(tokens_,
+                [](const AddedToken& token) { return token.content.empty() || !is_valid_utf8(token.content); });
+  nodes_.emplace_back();
+  for (size_t i = 0; i < tokens_.size(); ++i) insert(tokens_[i].content, static_cast<int32_t>(i));
+  link();
+}
+
+uint32_t AddedTokens::child(uint32_t node, uint8_t byte) const {
+  if (node == 0) return root_[byte];
+  uint32_t next = nodes_[node].first_child;
+  while (next != 0 && nodes_[next].byte != byte) next = nodes_[next].sibling;
+  return next;
+}
+
+uint32_t AddedTokens::step(uint32_t node, uint8_t byte) const {
+  for (;;) {
+    const uint32_t next = child(node, byte);
+    if (next != 0 || node == 0) return next;
+    node = nodes_[node].fail;
+  }
+}
+
+void AddedTokens::insert(std::string_view content, int32_t token) {
+  uint32_t node = 0;
+  for (size_t i = content.size(); i-- > 0;) {
+    const auto byte = static_cast<uint8_t>(content[i]);
+    uint32_t next = child(node, byte);
+    if (next == 0) {
+      next = static_cast<uint32_t>(nodes_.size());
+      nodes_.push_back({0, node == 0 ? 0 : nodes_[node].first_child, 0, -1, byte});
+      (node == 0 ? root_[byte] : nodes_[node].first_child) = next;
+    }
+    node = next;
+  }
+  if (nodes_[node].token < 0) nodes_[node].token = token;
+}
+
+void AddedTokens::link() {
+  std::deque<uint32_t> queue;
+  for (const uint32_t node : root_) {
+    if (node != 0) queue.push_back(node);
+  }
+  while (!queue.empty()) {
+    const uint32_t node = queue.front();
+    queue.pop_front();
+    for (uint32_t next = nodes_[node].first_child; next != 0; next = nodes_[next].sibling) {
+      nodes_[next].fail = step(nodes_[node].fail, nodes_[next].byte);
+      if (nodes_[next].token < 0) nodes_[next].token = nodes_[nodes_[next].fail].token;
+      queue.push_back(next);
+    }
+  }
+}
+
+std::vector<AddedTokens::Hit> AddedTokens::hits_from_right(std::string_view text) const {
+  std::vector<Hit> hits;
+  uint32_t state = 0;
+  for (size_t pos = text.size(); pos-- > 0;) {
+    state = step(state, static_cast<uint8_t>(text[pos]));
+    if (nodes_[state].token >= 0) hits.push_back({pos, nodes_[state].token});
+  }
+  return hits;
+}
+
+std::vector<AddedTokens::Match> AddedTokens::find_all(std::string_view text, bool parse_special) const {
+  std::vector<Match> out;
+  if (tokens_.empty()) return out;
+  const std::vector<Hit> hits = hits_from_right(text);
+  size_t next_start = 0;  // where the next match may begin
+  size_t used_up_to = 0;  // end of the last match with the white space it took
+  for (size_t i = hits.size(); i-- > 0;) {
+    const AddedToken& token = tokens_[static_cast<size_t>(hits[i].token)];
+    ByteRange range{hits[i].pos, hits[i].pos + token.content.size()};
+    if (range.begin < next_start) continue;
+    next_start = range.end;
+    if (token.is_special && !parse_special) continue;
+    if (token.is_single_word && touches_word(text, range)) continue;
+    // White space taken to the right may hold the next match, which then overlaps: the reference's rule, kept for equal
+    // ids.
+    if (token.strips_left)
+      range.begin = std::min(range.begin, std::max(skip_space_left(text, range.begin), used_up_to));
+    if (token.strips_right) range.end = skip_space_right(text, range.end);
+    used_up_to = range.end;
+    out.push_back({token.id, range});
+  }
+  return out;
+}
+
+}  // namespace vitro

@@ -1,0 +1,80 @@
+// The automaton against a search that compares every content at every position, on random contents; then the flags.
+#include "tokens/added_tokens.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace vitro {
+namespace {
+
+using Found = std::vector<std::pair<TokenId, ByteRange>>;
+
+Found find(const AddedTokens& tokens, std::string_view text, bool parse_special = true) {
+  Found out;
+  for (const AddedTokens::Match& match : tokens.find_all(text, parse_special)) out.emplace_back(match.id, match.range);
+  return out;
+}
+
+TEST(AddedTokens, LeftmostLongestEqualsTheNaiveSearch) {
+  std::mt19937 rng(3);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<AddedToken> contents;
+    for (TokenId id = 0; id < 6; ++id) {
+      std::string content;
+      for (size_t i = 1 + rng() % 4; i > 0; --i) content += "ab"[rng() % 2];
+      contents.push_back({.id = id, .content = content});
+    }
+    const AddedTokens tokens(contents);
+    std::string text;
+    for (size_t i = rng() % 30; i > 0; --i) text += "abc"[rng() % 3];
+    Found expected;
+    for (size_t pos = 0; pos < text.size();) {
+      const AddedToken* best = nullptr;
+      for (const AddedToken& token : contents) {
+        const bool is_here = text.compare(pos, token.content.size(), token.content) == 0;
+        if (is_here && (best == nullptr || token.content.size() > best->content.size())) best = &token;
+      }
+      if (best != nullptr) expected.emplace_back(best->id, ByteRange{pos, pos + best->content.size()});
+      pos += best != nullptr ? best->content.size() : 1;
+    }
+    EXPECT_EQ(find(tokens, text), expected) << text;
+  }
+}
+
+TEST(AddedTokens, SpecialOnesAreTextWhenNotParsed) {
+  const AddedTokens tokens({{.id = 1, .content = "<s>", .is_special = true}, {.id = 2, .content = "<u>"}});
+  EXPECT_EQ(find(tokens, "<s><u>"), (Found{{1, {0, 3}}, {2, {3, 6}}}));
+  EXPECT_EQ(find(tokens, "<s><u>", false), (Found{{2, {3, 6}}}));
+}
+
+TEST(AddedTokens, SingleWordsTouchNoWordCharacter) {
+  const AddedTokens tokens({{.id = 1, .content = "or", .is_single_word = true}});
+  EXPECT_EQ(find(tokens, "or for, or! \u00E9or or_ or"), (Found{{1, {0, 2}}, {1, {8, 10}}, {1, {21, 23}}}));
+}
+
+TEST(AddedTokens, WhiteSpaceIsTakenAlong) {
+  const AddedTokens left({{.id = 1, .content = "<m>", .strips_left = true}});
+  EXPECT_EQ(find(left, "a \u3000<m> b"), (Found{{1, {1, 8}}}));
+  const AddedTokens right({{.id = 1, .content = "<m>", .strips_right = true}});
+  EXPECT_EQ(find(right, "a <m> \n<m>"), (Found{{1, {2, 7}}, {1, {7, 10}}}));
+  const AddedTokens both({{.id = 1, .content = "<m>", .strips_left = true, .strips_right = true}});
+  EXPECT_EQ(find(both, "<m>  <m>"), (Found{{1, {0, 5}}, {1, {5, 8}}}));
+}
+
+TEST(AddedTokens, NothingAndBrokenContentsNeverMatch) {
+  const AddedTokens tokens({{.id = 1, .content = ""}, {.id = 2, .content = "\xFF"}, {.id = 3, .content = "\x80"}});
+  EXPECT_EQ(find(tokens, "\u20AC\u0080"), Found{});
+  EXPECT_EQ(find(AddedTokens(), "abc"), Found{});
+}
+
+TEST(AddedTokens, LongOverlappingContentsStayLinear) {
+  std::vector<AddedToken> contents = {{.id = 0, .content = "a"}};
+  contents.push_back({.id = 1, .content = std::string(60000, 'a') + "b"});
+  contents.push_back({.id = 2, .content = "b" + std::string(60000, 'a')});
+  const AddedTokens tokens(contents);
+  EXPECT_EQ(find(tokens, std::string(2000000, 'a')).size(), 2000000U);
+}
+
+}  // namespace
+}  // namespace vitro

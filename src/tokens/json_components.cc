@@ -1,0 +1,247 @@
+// Normalisers, pre-tokenizers, post-processors and decoders. What is not written here is refused by name.
+#include "tokens/json_components.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <utility>
+
+#include "formats/json.h"
+#include "tokens/json_reader.h"
+#include "tokens/split_families.h"
+
+namespace vitro {
+namespace {
+
+constexpr int kMaxComponents = 32;  // in one Sequence; published files have up to five
+
+/// Calls read(element, where) for each element of a Sequence's list.
+Status each_of(JsonReader& reader, std::string_view key, const std::function<Status(const Value&, std::string)>& read) {
+  VITRO_TRY_ASSIGN(const Value::Array* elements, reader.array(key));
+  if (elements->size() > kMaxComponents) return reader.unsupported("a sequence this long");
+  for (size_t i = 0; i < elements->size(); ++i) {
+    VITRO_TRY(read((*elements)[i], fmt::format("{}.{}[{}]", reader.where(), key, i)));
+  }
+  return reader.finish();
+}
+
+Result<ReplaceStep> read_replace(JsonReader& reader) {
+  VITRO_TRY_ASSIGN(JsonReader pattern, reader.object("pattern"));
+  ReplaceStep out;
+  VITRO_TRY_ASSIGN(out.pattern, pattern.string("String"));
+  VITRO_TRY(pattern.finish());
+  VITRO_TRY_ASSIGN(out.content, reader.string("content"));
+  if (out.pattern.empty()) return reader.unsupported("an empty pattern");
+  VITRO_TRY(reader.finish());
+  return out;
+}
+
+Result<SplitBehavior> read_behavior(JsonReader& reader, std::string_view key) {
+  VITRO_TRY_ASSIGN(const std::string name, reader.string(key));
+  if (name == "Removed") return SplitBehavior::kRemoved;
+  if (name == "Isolated") return SplitBehavior::kIsolated;
+  if (name == "MergedWithPrevious") return SplitBehavior::kMergedWithPrevious;
+  if (name == "MergedWithNext") return SplitBehavior::kMergedWithNext;
+  if (name == "Contiguous") return SplitBehavior::kContiguous;
+  return reader.unsupported("behavior " + json_quote(name));
+}
+
+Status add_split(std::string_view regex, SplitBehavior behavior, std::vector<TextStep>& out) {
+  VITRO_TRY_ASSIGN(SplitPattern pattern, SplitPattern::compile(regex));
+  out.emplace_back(SplitStep{std::move(pattern), behavior, false});
+  return {};
+}
+
+Status read_split(JsonReader& reader, std::vector<TextStep>& out) {
+  VITRO_TRY_ASSIGN(JsonReader pattern, reader.object("pattern"));
+  VITRO_TRY_ASSIGN(const std::string literal, pattern.string_or("String", ""));
+  VITRO_TRY_ASSIGN(const std::string regex, pattern.string_or("Regex", ""));
+  VITRO_TRY(pattern.finish());
+  if (literal.empty() == regex.empty()) return reader.wrong("pattern", "one String or Regex that is not empty");
+  VITRO_TRY_ASSIGN(const SplitBehavior behavior, read_behavior(reader, "behavior"));
+  VITRO_TRY_ASSIGN(const bool is_inverted, reader.boolean_or("invert", false));
+  Result<SplitPattern> compiled = regex.empty() ? SplitPattern::literal(literal) : SplitPattern::compile(regex);
+  if (!compiled) return fail(compiled.error().in(reader.where()));
+  out.emplace_back(SplitStep{std::move(*compiled), behavior, is_inverted});
+  return reader.finish();
+}
+
+Status read_byte_level(JsonReader& reader, TokenizerParts& parts) {
+  VITRO_TRY_ASSIGN(const bool adds_space, reader.boolean_or("add_prefix_space", true));
+  VITRO_TRY_ASSIGN(const bool uses_regex, reader.boolean_or("use_regex", true));
+  reader.skip("trim_offsets");  // only the post-processor's counts
+  if (adds_space) parts.pre_tokenizers.emplace_back(PrependStep{.prefix = " ", .unless_present = true});
+  if (uses_regex) VITRO_TRY(add_split(kGpt2Pattern, SplitBehavior::kIsolated, parts.pre_tokenizers));
+  parts.bpe.alphabet = BpeAlphabet::kBytes;
+  return reader.finish();
+}
+
+Status read_metaspace(JsonReader& reader, std::vector<TextStep>& out) {
+  VITRO_TRY_ASSIGN(const std::string mark, reader.string("replacement"));
+  VITRO_TRY_ASSIGN(const bool adds_space, reader.boolean_or("add_prefix_space", true));
+  VITRO_TRY_ASSIGN(const std::string scheme, reader.string_or("prepend_scheme", adds_space ? "always" : "never"));
+  VITRO_TRY_ASSIGN(const bool splits, reader.boolean_or("split", true));
+  reader.skip("str_rep");
+  if (scheme != "always" && scheme != "first" && scheme != "never")
+    return reader.wrong("prepend_scheme", "always, first or never");
+  if (mark.empty()) return reader.wrong("replacement", "one character");
+  out.emplace_back(ReplaceStep{" ", mark});
+  if (scheme != "never") {
+    out.emplace_back(PrependStep{.prefix = mark, .unless_present = true, .at_start_only = scheme == "first"});
+  }
+  if (splits) out.emplace_back(SplitStep{SplitPattern::literal(mark), SplitBehavior::kMergedWithNext, false});
+  return reader.finish();
+}
+
+Status read_pre_tokenizer_at(const Value& value, const std::string& where, TokenizerParts& parts) {
+  VITRO_TRY_ASSIGN(JsonReader reader, JsonReader::open(value, where));
+  VITRO_TRY_ASSIGN(const std::string type, reader.string("type"));
+  if (parts.bpe.alphabet == BpeAlphabet::kBytes) return reader.unsupported("a pre-tokenizer after ByteLevel");
+  if (type == "Split") return read_split(reader, parts.pre_tokenizers);
+  if (type == "ByteLevel") return read_byte_level(reader, parts);
+  if (type == "Metaspace") return read_metaspace(reader, parts.pre_tokenizers);
+  if (type == "Digits") {
+    VITRO_TRY_ASSIGN(const bool one_by_one, reader.boolean_or("individual_digits", false));
+    VITRO_TRY(add_split(R"(\p{N})", one_by_one ? SplitBehavior::kIsolated : SplitBehavior::kContiguous,
+                        parts.pre_tokenizers));
+    return reader.finish();
+  }
+  return reader.unsupported("pre-tokenizer " + json_quote(type));
+}
+
+/// "single" of TemplateProcessing: ids before the text, the text ("A"), ids after it.
+Status read_template(JsonReader& reader, TokenizerParts& parts) {
+  VITRO_TRY_ASSIGN(const Value::Array* items, reader.array("single"));
+  VITRO_TRY_ASSIGN(JsonReader specials, reader.object("special_tokens"));
+  AddSpecial out;
+  bool has_text = false;
+  for (size_t i = 0; i < items->size(); ++i) {
+    VITRO_TRY_ASSIGN(JsonReader item, JsonReader::open((*items)[i], fmt::format("{}.single[{}]", reader.where(), i)));
+    if (item.optional("Sequence") != nullptr) {
+      if (has_text) return item.unsupported("the text twice");
+      has_text = true;
+      continue;
+    }
+    VITRO_TRY_ASSIGN(JsonReader special, item.object("SpecialToken"));
+    VITRO_TRY_ASSIGN(const std::string name, special.string("id"));
+    VITRO_TRY_ASSIGN(JsonReader token, specials.object(name));
+    VITRO_TRY_ASSIGN(const Value::Array* ids, token.array("ids"));
+    for (const Value& id : *ids) {
+      const auto n_ids = static_cast<int64_t>(parts.vocabulary.size());
+      if (id.as_int() == nullptr || *id.as_int() < 0 || *id.as_int() >= n_ids) {
+        return token.wrong("ids", "a list of ids of the vocabulary");
+      }
+      (has_text ? out.after : out.before).push_back(static_cast<TokenId>(*id.as_int()));
+    }
+  }
+  if (!has_text) return reader.wrong("single", "a template with the text in it");
+  reader.skip("pair");
+  parts.post_steps.emplace_back(std::move(out));
+  return reader.finish();
+}
+
+Status read_strip(JsonReader& reader, DecodeRules& out) {
+  VITRO_TRY_ASSIGN(const std::string content, reader.string("content"));
+  VITRO_TRY_ASSIGN(const int64_t start, reader.integer("start"));
+  VITRO_TRY_ASSIGN(const int64_t stop, reader.integer("stop"));
+  if (content != " " || start > 1 || start < 0 || stop != 0)
+    return reader.unsupported("stripping anything but one leading space");
+  out.strips_first_space = start == 1;
+  return reader.finish();
+}
+
+/// The order in which decoders may follow each other: what comes after Fuse sees the whole text, what comes before it
+/// one piece.
+int decoder_stage(std::string_view type) {
+  constexpr std::array<std::string_view, 5> kOrder = {"ByteLevel", "Replace", "ByteFallback", "Fuse", "Strip"};
+  return static_cast<int>(std::find(kOrder.begin(), kOrder.end(), type) - kOrder.begin());
+}
+
+Status read_decoder_at(const Value& value, const std::string& where, int& stage, DecodeRules& out) {
+  VITRO_TRY_ASSIGN(JsonReader reader, JsonReader::open(value, where));
+  VITRO_TRY_ASSIGN(const std::string type, reader.string("type"));
+  const int previous = std::exchange(stage, decoder_stage(type));
+  const bool is_in_order = previous < stage || (previous == stage && type == "Replace");
+  if (!is_in_order || (type == "Strip" && previous != decoder_stage("Fuse"))) {
+    return reader.unsupported("decoder " + json_quote(type) + " at this place");
+  }
+  if (type == "ByteLevel") {
+    for (const char* key : {"add_prefix_space", "trim_offsets", "use_regex"}) reader.skip(key);
+    out.is_byte_level = true;
+  } else if (type == "ByteFallback") {
+    out.has_byte_fallback = true;
+  } else if (type == "Replace") {
+    VITRO_TRY_ASSIGN(ReplaceStep step, read_replace(reader));
+    out.replacements.emplace_back(std::move(step.pattern), std::move(step.content));
+  } else if (type == "Strip") {
+    return read_strip(reader, out);
+  } else if (type != "Fuse") {
+    return reader.unsupported("decoder " + json_quote(type));
+  }
+  return reader.finish();
+}
+
+}  // namespace
+
+Status read_normalizer(const Value* value, const std::string& where, std::vector<TextStep>& out) {
+  if (value == nullptr || value->is_null()) return {};
+  VITRO_TRY_ASSIGN(JsonReader reader, JsonReader::open(*value, where));
+  VITRO_TRY_ASSIGN(const std::string type, reader.string("type"));
+  if (type == "Sequence") {
+    return each_of(reader, "normalizers", [&](const Value& v, std::string at) { return read_normalizer(&v, at, out); });
+  }
+  if (type == "NFC") {
+    out.emplace_back(NfcStep{});
+  } else if (type == "Prepend") {
+    PrependStep step;
+    VITRO_TRY_ASSIGN(step.prefix, reader.string("prepend"));
+    out.emplace_back(std::move(step));
+  } else if (type == "Replace") {
+    VITRO_TRY_ASSIGN(ReplaceStep step, read_replace(reader));
+    out.emplace_back(std::move(step));
+  } else {
+    return reader.unsupported("normalizer " + json_quote(type));
+  }
+  return reader.finish();
+}
+
+Status read_pre_tokenizer(const Value* value, TokenizerParts& parts) {
+  parts.bpe.alphabet = BpeAlphabet::kCharacters;
+  if (value == nullptr || value->is_null()) return {};
+  const std::string where = "pre_tokenizer";
+  VITRO_TRY_ASSIGN(JsonReader reader, JsonReader::open(*value, where));
+  VITRO_TRY_ASSIGN(const std::string type, reader.string("type"));
+  if (type != "Sequence") return read_pre_tokenizer_at(*value, where, parts);
+  return each_of(reader, "pretokenizers",
+                 [&](const Value& v, std::string at) { return read_pre_tokenizer_at(v, at, parts); });
+}
+
+Status read_post_processor(const Value* value, const std::string& where, TokenizerParts& parts) {
+  if (value == nullptr || value->is_null()) return {};
+  VITRO_TRY_ASSIGN(JsonReader reader, JsonReader::open(*value, where));
+  VITRO_TRY_ASSIGN(const std::string type, reader.string("type"));
+  if (type == "Sequence") {
+    return each_of(reader, "processors",
+                   [&](const Value& v, std::string at) { return read_post_processor(&v, at, parts); });
+  }
+  if (type == "TemplateProcessing") return read_template(reader, parts);
+  if (type != "ByteLevel") return reader.unsupported("post-processor " + json_quote(type));
+  VITRO_TRY_ASSIGN(const bool trims, reader.boolean_or("trim_offsets", true));
+  VITRO_TRY_ASSIGN(const bool had_space, reader.boolean_or("add_prefix_space", true));
+  reader.skip("use_regex");
+  if (trims) parts.post_steps.emplace_back(TrimOffsets{had_space});
+  return reader.finish();
+}
+
+Status read_decoder(const Value* value, DecodeRules& out) {
+  if (value == nullptr || value->is_null())
+    return fail(ErrorCode::kUnsupported, "decoder: a tokenizer without one is not supported");
+  VITRO_TRY_ASSIGN(JsonReader reader, JsonReader::open(*value, "decoder"));
+  VITRO_TRY_ASSIGN(const std::string type, reader.string("type"));
+  int stage = -1;
+  if (type != "Sequence") return read_decoder_at(*value, "decoder", stage, out);
+  return each_of(reader, "decoders",
+                 [&](const Value& v, std::string at) { return read_decoder_at(v, at, stage, out); });
+}
+
+}  // namespace vitro

@@ -1,0 +1,25 @@
+// The components of tokenizer.json -> steps. Each takes the value of its key (null where the file has none).
+#pragma once
+
+#include "base/result.h"
+#include "formats/value.h"
+#include "tokens/pipeline_tokenizer.h"
+
+namespace vitro {
+
+/// "normalizer": Sequence, NFC, Prepend, Replace.
+Status read_normalizer(const Value* value, const std::string& where, std::vector<TextStep>& out);
+
+/// "pre_tokenizer": Sequence, Split, Digits, ByteLevel, Metaspace. Sets parts.bpe.alphabet for ByteLevel.
+Status read_pre_tokenizer(const Value* value, TokenizerParts& parts);
+
+/// "post_processor": Sequence, ByteLevel, TemplateProcessing (its "single" part).
+Status read_post_processor(const Value* value, const std::string& where, TokenizerParts& parts);
+
+/// "decoder": ByteLevel, or a Sequence of Replace, ByteFallback, Fuse, Strip(" ", 1, 0).
+Status read_decoder(const Value* value, DecodeRules& out);
+
+/// "model" of type BPE together with "added_tokens": vocabulary, merges, options, which entries are special.
+Status read_bpe_model(const Value& model, const Value* added, TokenizerParts& parts);
+
+}  // namespace vitro

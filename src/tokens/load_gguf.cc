@@ -1,0 +1,270 @@
+// GGUF vocabularies (tokenizer.ggml.*) -> TokenizerParts. Models "gpt2" (byte-level BPE with merges) and "llama"
+// (SentencePiece BPE with scores); defaults of missing keys are llama.cpp's.
+#include <cmath>
+#include <limits>
+
+#include "formats/quote_name.h"
+#include "tokens/pipeline_tokenizer.h"
+#include "tokens/split_families.h"
+
+namespace vitro {
+namespace {
+
+constexpr std::string_view kSpaceMark = "\u2581";
+
+/// Reads keys below "tokenizer.ggml."; absent keys are null, keys of the wrong kind are errors.
+class VocabularyKeys {
+ public:
+  explicit VocabularyKeys(const GgufFile& file) : file_(file) {}
+
+  Result<const std::string_view*> string(std::string_view name) const {
+    return get<std::string_view>(name, "a string");
+  }
+  Result<const int64_t*> integer(std::string_view name) const { return get<int64_t>(name, "an integer"); }
+  Result<const bool*> boolean(std::string_view name) const { return get<bool>(name, "a bool"); }
+  Result<const GgufArray*> array(std::string_view name) const { return get<GgufArray>(name, "an array"); }
+
+  Result<const GgufArray*> strings(std::string_view name) const {
+    VITRO_TRY_ASSIGN(const GgufArray* out, array(name));
+    if (out == nullptr) return fail(ErrorCode::kCorrupt, "key 'tokenizer.ggml.{}' is missing", name);
+    if (out->element != GgufType::kString) return wrong_kind(name, "an array of strings");
+    return out;
+  }
+  Result<bool> flag(std::string_view name, bool missing) const {
+    VITRO_TRY_ASSIGN(const bool* out, boolean(name));
+    return out == nullptr ? missing : *out;
+  }
+  /// A token id; -1 where the key is missing and `missing` is no token either.
+  Result<TokenId> token(std::string_view name, TokenId missing, const Vocabulary& vocabulary) const {
+    VITRO_TRY_ASSIGN(const int64_t* id, integer(name));
+    if (id == nullptr) return vocabulary.has(missing) ? missing : -1;
+    if (*id < 0 || *id >= static_cast<int64_t>(vocabulary.size())) {
+      return fail(ErrorCode::kCorrupt, "'tokenizer.ggml.{}' is {}, the vocabulary has {} entries", name, *id,
+                  vocabulary.size());
+    }
+    return static_cast<TokenId>(*id);
+  }
+
+ private:
+  static tl::unexpected<Error> wrong_kind(std::string_view name, std::string_view wanted) {
+    return fail(ErrorCode::kCorrupt, "key 'tokenizer.ggml.{}' is not {}", name, wanted);
+  }
+  template <class T>
+  Result<const T*> get(std::string_view name, std::string_view wanted) const {
+    const GgufPair* pair = file_.find("tokenizer.ggml." + std::string(name));
+    if (pair == nullptr) return nullptr;
+    const T* value = std::get_if<T>(&pair->value);
+    if (value == nullptr) return wrong_kind(name, wanted);
+    return value;
+  }
+  const GgufFile& file_;
+};
+
+Result<TokenKind> kind_of(int64_t type) {
+  switch (type) {
+    case 0:
+    case 1:
+      return TokenKind::kNormal;
+    case 2:
+      return TokenKind::kUnknown;
+    case 3:
+      return TokenKind::kControl;
+    case 4:
+      return TokenKind::kUserDefined;
+    case 5:
+      return TokenKind::kUnused;
+    case 6:
+      return TokenKind::kByte;
+    default:
+      return fail(ErrorCode::kCorrupt, "'tokenizer.ggml.token_type' holds {}, known are 0 to 6", type);
+  }
+}
+
+/// Optional per-token arrays, checked against the number of tokens.
+struct Columns {
+  const GgufArray* types = nullptr;
+  const GgufArray* scores = nullptr;
+};
+
+Result<Columns> read_columns(const VocabularyKeys& keys, uint64_t n_tokens) {
+  Columns out;
+  VITRO_TRY_ASSIGN(out.types, keys.array("token_type"));
+  VITRO_TRY_ASSIGN(out.scores, keys.array("scores"));
+  if (out.types != nullptr && (!out.types->is_integer() || out.types->count < n_tokens)) {
+    return fail(ErrorCode::kCorrupt, "'tokenizer.ggml.token_type' must be {} integers, has {} elements", n_tokens,
+                out.types->count);
+  }
+  if (out.scores != nullptr && (!out.scores->is_real() || out.scores->count < n_tokens)) {
+    return fail(ErrorCode::kCorrupt, "'tokenizer.ggml.scores' must be {} floats, has {} elements", n_tokens,
+                out.scores->count);
+  }
+  return out;
+}
+
+Result<Vocabulary> read_vocabulary(const VocabularyKeys& keys) {
+  VITRO_TRY_ASSIGN(const GgufArray* pieces, keys.strings("tokens"));
+  VITRO_TRY_ASSIGN(const Columns columns, read_columns(keys, pieces->count));
+  VITRO_TRY_ASSIGN(Vocabulary out, Vocabulary::with_room(pieces->strings.size(), 0));
+  for (size_t i = 0; i < pieces->strings.size(); ++i) {
+    TokenKind kind = TokenKind::kNormal;
+    if (columns.types != nullptr) {
+      VITRO_TRY_ASSIGN(kind, kind_of(columns.types->int_at(i)));
+    }
+    const double score = columns.scores == nullptr ? 0 : columns.scores->real_at(i);
+    if (std::isnan(score)) return fail(ErrorCode::kCorrupt, "the score of token {} is not a number", i);
+    if (kind == TokenKind::kByte && byte_token_value(pieces->strings[i]) < 0) {
+      return fail(ErrorCode::kCorrupt, "byte token {} is written {}, not <0x00> to <0xFF>", i,
+                  quote_name(pieces->strings[i]));
+    }
+    VITRO_TRY(out.add(pieces->strings[i], kind, static_cast<float>(score)));
+  }
+  return out;
+}
+
+/// "left right": the first character may be a space itself.
+Result<MergeTable::Merge> read_merge(const Vocabulary& vocabulary, std::string_view text, uint32_t rank) {
+  const size_t space = text.find(' ', 1);
+  if (space == std::string_view::npos || space + 1 == text.size()) {
+    return fail(ErrorCode::kCorrupt, "merge {} is {}, not two pieces", rank, quote_name(text));
+  }
+  const std::string_view left = text.substr(0, space);
+  const std::string_view right = text.substr(space + 1);
+  const std::string joined = std::string(left) + std::string(right);
+  const MergeTable::Merge merge{vocabulary.find(left), vocabulary.find(right), rank, vocabulary.find(joined)};
+  if (merge.left < 0 || merge.right < 0 || merge.joined < 0) {
+    const std::string_view missing = merge.left < 0 ? left : merge.right < 0 ? right : std::string_view(joined);
+    return fail(ErrorCode::kCorrupt, "merge {} ({}) needs the piece {}, which is not in the vocabulary", rank,
+                quote_name(text), quote_name(missing));
+  }
+  return merge;
+}
+
+Result<MergeTable> read_merges(const VocabularyKeys& keys, const Vocabulary& vocabulary) {
+  VITRO_TRY_ASSIGN(const GgufArray* merges, keys.strings("merges"));
+  if (merges->strings.size() > kMaxVocabulary)
+    return fail(ErrorCode::kUnsupported, "{} merges", merges->strings.size());
+  MergeTable out(merges->strings.size());
+  for (size_t i = 0; i < merges->strings.size(); ++i) {
+    VITRO_TRY_ASSIGN(const MergeTable::Merge merge,
+                     read_merge(vocabulary, merges->strings[i], static_cast<uint32_t>(i)));
+    VITRO_TRY(out.add(merge));
+  }
+  return out;
+}
+
+/// Control, unknown and user-defined entries are cut out of texts; the first two only where special tokens are parsed.
+void mark_added(TokenizerParts& parts) {
+  parts.is_special.resize(parts.vocabulary.size());
+  for (TokenId id = 0; parts.vocabulary.has(id); ++id) {
+    const TokenKind kind = parts.vocabulary.kind(id);
+    const bool is_special = kind == TokenKind::kControl || kind == TokenKind::kUnknown;
+    parts.is_special[static_cast<size_t>(id)] = is_special;
+    if (is_special || kind == TokenKind::kUserDefined) {
+      parts.added.push_back({.id = id, .content = std::string(parts.vocabulary.piece(id)), .is_special = is_special});
+    }
+  }
+}
+
+/// Where a key is missing: the model kind's defaults.
+struct Defaults {
+  TokenId bos = -1;
+  TokenId eos = -1;
+  bool adds_bos = false;
+};
+
+Status read_special(const VocabularyKeys& keys, const Defaults& defaults, TokenizerParts& parts) {
+  VITRO_TRY_ASSIGN(parts.bos_id, keys.token("bos_token_id", defaults.bos, parts.vocabulary));
+  VITRO_TRY_ASSIGN(parts.eos_id, keys.token("eos_token_id", defaults.eos, parts.vocabulary));
+  VITRO_TRY_ASSIGN(const bool adds_bos, keys.flag("add_bos_token", defaults.adds_bos));
+  VITRO_TRY_ASSIGN(const bool adds_eos, keys.flag("add_eos_token", false));
+  AddSpecial special;
+  if (adds_bos) special.before.push_back(parts.bos_id);
+  if (adds_eos) special.after.push_back(parts.eos_id);
+  if ((adds_bos && parts.bos_id < 0) || (adds_eos && parts.eos_id < 0)) {
+    return fail(ErrorCode::kCorrupt, "'tokenizer.ggml.add_{0}_token' is set, but there is no '{0}_token_id'",
+                adds_bos && parts.bos_id < 0 ? "bos" : "eos");
+  }
+  parts.post_steps.emplace_back(std::move(special));
+  return {};
+}
+
+Result<const SplitFamily*> read_family(const VocabularyKeys& keys) {
+  VITRO_TRY_ASSIGN(const std::string_view* name, keys.string("pre"));
+  if (name == nullptr) {
+    return fail(
+        ErrorCode::kUnsupported,
+        "the file does not name its pre-tokenizer ('tokenizer.ggml.pre' is missing), and guessing one would give wrong "
+        "tokens; convert the model again");
+  }
+  const SplitFamily* family = find_split_family(*name);
+  if (family == nullptr) return fail(ErrorCode::kUnsupported, "pre-tokenizer {} is not known", quote_name(*name));
+  return family;
+}
+
+Status add_byte_level(const VocabularyKeys& keys, TokenizerParts& parts) {
+  VITRO_TRY_ASSIGN(const SplitFamily* family, read_family(keys));
+  VITRO_TRY_ASSIGN(parts.merges, read_merges(keys, parts.vocabulary));
+  VITRO_TRY(read_special(keys, {.adds_bos = family->adds_bos}, parts));
+  VITRO_TRY_ASSIGN(const bool adds_space, keys.flag("add_space_prefix", false));
+  if (adds_space) return fail(ErrorCode::kUnsupported, "'tokenizer.ggml.add_space_prefix' for a byte-level vocabulary");
+  parts.model_name = "byte-level BPE";
+  parts.bpe.takes_whole_words = family->takes_whole_words;
+  if (family->normalizes_nfc) parts.normalizers.emplace_back(NfcStep{});
+  for (const std::string_view pattern : family->patterns) {
+    VITRO_TRY_ASSIGN(SplitPattern compiled, SplitPattern::compile(pattern));
+    parts.pre_tokenizers.emplace_back(SplitStep{std::move(compiled), SplitBehavior::kIsolated, false});
+  }
+  parts.decode.is_byte_level = true;
+  return {};
+}
+
+Status add_sentencepiece(const VocabularyKeys& keys, TokenizerParts& parts) {
+  VITRO_TRY_ASSIGN(const GgufArray* scores, keys.array("scores"));
+  if (scores == nullptr) return fail(ErrorCode::kCorrupt, "key 'tokenizer.ggml.scores' is missing");
+  VITRO_TRY(read_special(keys, {.bos = 1, .eos = 2, .adds_bos = true}, parts));
+  VITRO_TRY_ASSIGN(const bool adds_space, keys.flag("add_space_prefix", true));
+  VITRO_TRY_ASSIGN(parts.bpe.unknown_id, keys.token("unknown_token_id", 0, parts.vocabulary));
+  parts.model_name = "SentencePiece BPE";
+  parts.bpe.alphabet = BpeAlphabet::kCharacters;
+  parts.bpe.order = BpeOrder::kScores;
+  parts.bpe.has_byte_fallback = true;
+  if (adds_space) parts.normalizers.emplace_back(PrependStep{.prefix = std::string(kSpaceMark)});
+  parts.normalizers.emplace_back(ReplaceStep{" ", std::string(kSpaceMark)});
+  parts.decode.has_byte_fallback = true;
+  parts.decode.strips_first_space = adds_space;
+  parts.decode.replacements.emplace_back(kSpaceMark, " ");
+  return {};
+}
+
+Result<TokenizerParts> read_parts(const GgufFile& file) {
+  const VocabularyKeys keys(file);
+  VITRO_TRY_ASSIGN(const std::string_view* model, keys.string("model"));
+  if (model == nullptr || *model == "no_vocab" || *model == "none") {
+    return fail(ErrorCode::kNotFound, "the file carries no vocabulary; give ids instead of text, or a tokenizer file");
+  }
+  if (*model != "gpt2" && *model != "llama") {
+    return fail(ErrorCode::kUnsupported, "tokenizer model {} is not known, only 'gpt2' and 'llama'",
+                quote_name(*model));
+  }
+  TokenizerParts parts;
+  VITRO_TRY_ASSIGN(parts.vocabulary, read_vocabulary(keys));
+  mark_added(parts);
+  parts.decode.keeps_added_pieces = true;
+  VITRO_TRY(*model == "gpt2" ? add_byte_level(keys, parts) : add_sentencepiece(keys, parts));
+  return parts;
+}
+
+}  // namespace
+
+Result<TokenizerParts> read_gguf_vocabulary(const GgufFile& file) {
+  Result<TokenizerParts> parts = read_parts(file);
+  if (!parts) return fail(parts.error().in("[gguf] vocabulary"));
+  return parts;
+}
+
+Result<std::unique_ptr<Tokenizer>> load_gguf_tokenizer(const GgufFile& file) {
+  VITRO_TRY_ASSIGN(TokenizerParts parts, read_gguf_vocabulary(file));
+  return PipelineTokenizer::make(std::move(parts));
+}
+
+}  // namespace vitro

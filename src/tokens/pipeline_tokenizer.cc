@@ -1,0 +1,114 @@
+// Encoding and decoding with the compiled parts.
+#include "tokens/pipeline_tokenizer.h"
+
+#include "tokens/stream_decoder.h"
+
+namespace vitro {
+namespace {
+
+constexpr size_t kMaxTextBytes = size_t{1} << 30;
+
+void append(Encoding& out, TokenId id, ByteRange range) {
+  out.ids.push_back(id);
+  out.ranges.push_back(range);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Tokenizer>> PipelineTokenizer::make(TokenizerParts parts) {
+  std::unique_ptr<PipelineTokenizer> out(new PipelineTokenizer(std::move(parts)));
+  VITRO_TRY_ASSIGN(Bpe bpe, Bpe::make(out->parts_.vocabulary, std::move(out->parts_.merges), out->parts_.bpe));
+  out->bpe_ = std::move(bpe);
+  VITRO_TRY(out->sort_added_tokens());
+  return std::unique_ptr<Tokenizer>(std::move(out));
+}
+
+Status PipelineTokenizer::sort_added_tokens() {
+  std::vector<AddedToken> raw;
+  std::vector<AddedToken> normalized;
+  for (AddedToken& token : parts_.added) {
+    if (!token.is_normalized || parts_.normalizers.empty()) {
+      (token.is_normalized ? normalized : raw).push_back(std::move(token));
+      continue;
+    }
+    PieceList content = PieceList::whole(AlignedText::from(token.content));
+    VITRO_TRY(apply_steps(parts_.normalizers, content));
+    token.content = std::string(content.text.text());
+    normalized.push_back(std::move(token));
+  }
+  parts_.added.clear();
+  raw_added_ = AddedTokens(std::move(raw));
+  normalized_added_ = AddedTokens(std::move(normalized));
+  return {};
+}
+
+Result<Encoding> PipelineTokenizer::encode(std::string_view text, const EncodeOptions& options) const {
+  if (text.size() > kMaxTextBytes) {
+    return fail(ErrorCode::kInvalidArgument, "[tokenizer] the text has {} bytes, at most {} are supported", text.size(),
+                kMaxTextBytes);
+  }
+  Encoding out;
+  const AlignedText whole = AlignedText::from(text);
+  size_t pos = 0;
+  for (const AddedTokens::Match& match : raw_added_.find_all(whole.text(), options.parse_special)) {
+    if (match.range.begin > pos) {
+      VITRO_TRY(encode_segment(whole.slice({pos, match.range.begin}), options.parse_special, out));
+    }
+    append(out, match.id, whole.origin(match.range));
+    pos = match.range.end;
+  }
+  if (pos < whole.text().size()) {
+    VITRO_TRY(encode_segment(whole.slice({pos, whole.text().size()}), options.parse_special, out));
+  }
+  apply_post_steps(parts_.post_steps, *this, text, options.add_special, out);
+  return out;
+}
+
+Status PipelineTokenizer::encode_segment(AlignedText text, bool parse_special, Encoding& out) const {
+  PieceList list = PieceList::whole(std::move(text));
+  VITRO_TRY(apply_steps(parts_.normalizers, list));
+  const std::vector<AddedTokens::Match> matches = normalized_added_.find_all(list.text.text(), parse_special);
+  if (matches.empty()) return encode_words(std::move(list), out);
+  const size_t n_bytes = list.text.text().size();
+  size_t pos = 0;
+  for (const AddedTokens::Match& match : matches) {
+    if (match.range.begin > pos)
+      VITRO_TRY(encode_words(PieceList::whole(list.text.slice({pos, match.range.begin})), out));
+    append(out, match.id, list.text.origin(match.range));
+    pos = match.range.end;
+  }
+  if (pos < n_bytes) VITRO_TRY(encode_words(PieceList::whole(list.text.slice({pos, n_bytes})), out));
+  return {};
+}
+
+Status PipelineTokenizer::encode_words(PieceList words, Encoding& out) const {
+  VITRO_TRY(apply_steps(parts_.pre_tokenizers, words));
+  const std::string_view text = words.text.text();
+  std::vector<BpeToken> tokens;
+  for (const ByteRange& word : words.pieces) {
+    tokens.clear();
+    bpe_->encode(text.substr(word.begin, word.size()), tokens);
+    for (const BpeToken& token : tokens) {
+      append(out, token.id, words.text.origin({word.begin + token.range.begin, word.begin + token.range.end}));
+    }
+  }
+  return {};
+}
+
+std::string PipelineTokenizer::decode(std::span<const TokenId> ids, bool skip_special) const {
+  StreamDecoder stream(*this, skip_special, true);
+  std::string out;
+  for (const TokenId id : ids) out += stream.push(id);
+  return out + stream.finish();
+}
+
+std::string PipelineTokenizer::token_bytes(TokenId id) const {
+  if (!parts_.vocabulary.has(id)) return {};
+  return parts_.decode.bytes_of(parts_.vocabulary.piece(id), parts_.vocabulary.kind(id));
+}
+
+bool PipelineTokenizer::is_special(TokenId id) const {
+  return id >= 0 && static_cast<size_t>(id) < parts_.is_special.size() && parts_.is_special[static_cast<size_t>(id)];
+}
+
+}  // namespace vitro

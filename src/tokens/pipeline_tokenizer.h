@@ -1,0 +1,73 @@
+// PipelineTokenizer: the one tokenizer class. Every source (tokenizer.json, GGUF, llama2.c) is compiled into the parts
+// below, which run in the order in which they stand: added tokens are cut out, the rest is normalised, cut into words,
+// encoded, post-processed.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "formats/mapped_file.h"
+#include "text/text_steps.h"
+#include "tokens/added_tokens.h"
+#include "tokens/bpe.h"
+#include "tokens/decoder.h"
+#include "tokens/post_processor.h"
+#include "tokens/tokenizer.h"
+#include "tokens/vocabulary.h"
+
+namespace vitro {
+
+/// Everything a tokenizer is, as data.
+struct TokenizerParts {
+  std::string model_name;
+  Vocabulary vocabulary;
+  MergeTable merges;
+  BpeOptions bpe;
+  std::vector<AddedToken> added;
+  std::vector<TextStep> normalizers;
+  std::vector<TextStep> pre_tokenizers;
+  std::vector<PostStep> post_steps;
+  DecodeRules decode;
+  std::vector<bool> is_special;  ///< by id; ids beyond the end are not
+  TokenId bos_id = -1;
+  TokenId eos_id = -1;
+  std::optional<MappedFile> file;  ///< keeps the bytes that pieces point into
+};
+
+/// The parts of a GGUF vocabulary; pieces point into the file's bytes. Errors as load_gguf_tokenizer.
+Result<TokenizerParts> read_gguf_vocabulary(const GgufFile& file);
+
+class PipelineTokenizer final : public Tokenizer {
+ public:
+  /// Errors as Bpe::make. Added tokens that are to be found in normalised text are normalised here.
+  static Result<std::unique_ptr<Tokenizer>> make(TokenizerParts parts);
+
+  Result<Encoding> encode(std::string_view text, const EncodeOptions& options) const override;
+  std::string decode(std::span<const TokenId> ids, bool skip_special) const override;
+  std::string token_bytes(TokenId id) const override;
+  bool strips_first_space() const override { return parts_.decode.strips_first_space; }
+  std::string_view piece(TokenId id) const override { return parts_.vocabulary.piece(id); }
+  TokenKind kind(TokenId id) const override { return parts_.vocabulary.kind(id); }
+  bool is_special(TokenId id) const override;
+  int64_t vocab_size() const override { return static_cast<int64_t>(parts_.vocabulary.size()); }
+  TokenId bos_id() const override { return parts_.bos_id; }
+  TokenId eos_id() const override { return parts_.eos_id; }
+  TokenId find(std::string_view piece) const override { return parts_.vocabulary.find(piece); }
+  std::string_view model_name() const override { return parts_.model_name; }
+
+ private:
+  explicit PipelineTokenizer(TokenizerParts parts) : parts_(std::move(parts)) {}
+  Status sort_added_tokens();
+  Status encode_segment(AlignedText text, bool parse_special, Encoding& out) const;
+  Status encode_words(PieceList words, Encoding& out) const;
+
+  // All constant after make().
+  TokenizerParts parts_;
+  std::optional<Bpe> bpe_;        ///< refers to parts_.vocabulary
+  AddedTokens raw_added_;         ///< looked for in the text as given
+  AddedTokens normalized_added_;  ///< looked for in the normalised text
+};
+
+}  // namespace vitro

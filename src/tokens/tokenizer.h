@@ -1,0 +1,80 @@
+// Text <-> token ids. One immutable object, made from tokenizer.json, a GGUF vocabulary or llama2.c's tok512.bin; safe
+// to share.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "formats/gguf.h"
+#include "text/byte_range.h"
+
+namespace vitro {
+
+using TokenId = int32_t;
+
+struct Encoding {
+  std::vector<TokenId> ids;
+  /// Bytes of the given text, one range an id; empty for tokens that the tokenizer added (BOS, EOS).
+  std::vector<ByteRange> ranges;
+};
+
+struct EncodeOptions {
+  bool add_special = true;    ///< BOS / EOS as the tokenizer says
+  bool parse_special = true;  ///< special tokens written out in the text become their ids; false: they are text
+};
+
+/// How a vocabulary entry is used.
+enum class TokenKind : uint8_t { kNormal, kUnknown, kControl, kUserDefined, kUnused, kByte };
+
+class Tokenizer {
+ public:
+  virtual ~Tokenizer() = default;
+
+  /// InvalidArgument for text over 1 GiB. Text that is not UTF-8 is encoded with U+FFFD in place of broken parts;
+  /// ranges still point into the bytes given. n log n in the text's length.
+  virtual Result<Encoding> encode(std::string_view text, const EncodeOptions& options = {}) const = 0;
+
+  /// Text of the ids; with skip_special, control tokens give nothing. Ids out of range give nothing. Not cut to whole
+  /// characters: broken bytes become U+FFFD.
+  virtual std::string decode(std::span<const TokenId> ids, bool skip_special) const = 0;
+
+  /// The bytes that token `id` adds to a text when it is not the first token (byte tokens give their byte, byte-level
+  /// pieces are mapped back, the SentencePiece space mark is a space). Empty for ids out of range. May be part of a
+  /// character.
+  virtual std::string token_bytes(TokenId id) const = 0;
+  /// True if decode strips one leading space from the first token (SentencePiece with a dummy prefix).
+  virtual bool strips_first_space() const = 0;
+
+  /// The entry as the vocabulary writes it ("Ġthe", "▁the", "<0x0A>"); empty for ids out of range.
+  virtual std::string_view piece(TokenId id) const = 0;
+  virtual TokenKind kind(TokenId id) const = 0;
+  /// True for tokens that decode leaves out with skip_special.
+  virtual bool is_special(TokenId id) const = 0;
+  virtual int64_t vocab_size() const = 0;
+
+  /// Special ids; -1 where there is none.
+  virtual TokenId bos_id() const = 0;
+  virtual TokenId eos_id() const = 0;
+  /// Id of an entry written exactly so, or -1.
+  virtual TokenId find(std::string_view piece) const = 0;
+  /// "byte-level BPE", "SentencePiece BPE", for people.
+  virtual std::string_view model_name() const = 0;
+};
+
+/// Tokenizer files of a model: a folder with tokenizer.json, that file itself, or a .gguf. NotFound names what was
+/// looked for; Unsupported names the component that is not implemented (unknown pre-tokenizers are refused, never
+/// guessed).
+Result<std::unique_ptr<Tokenizer>> load_tokenizer(const std::filesystem::path& path);
+/// From a GGUF that is already open; its bytes must outlive the tokenizer. NotFound for tokenizer.ggml.model ==
+/// "no_vocab" or none.
+Result<std::unique_ptr<Tokenizer>> load_gguf_tokenizer(const GgufFile& file);
+/// llama2.c's tokenizer file (max length, then score, length and bytes of each piece); vocab_size from the checkpoint.
+Result<std::unique_ptr<Tokenizer>> load_llama2c_tokenizer(const std::filesystem::path& path, int64_t vocab_size);
+
+}  // namespace vitro

@@ -1,0 +1,213 @@
+// tokenizer.json against the `tokenizers` package: small trained files of the repository, and where it is there the
+// shared folder's real ones. Ids with and without special tokens, offsets, text decoded both ways; then what must be
+// refused.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "formats/mapped_file.h"
+#include "tokens/token_test_files.h"
+
+namespace vitro {
+namespace {
+
+using testing::ids_of;
+using testing::json_lines;
+using testing::token_data;
+
+/// The keys of a row differ between our own files and the shared ones.
+EncodeOptions options_of(const Value& row) {
+  const Value* special = row.find("add_special") != nullptr ? row.find("add_special") : row.find("add_special_tokens");
+  const Value* parse = row.find("parse_special");
+  return {.add_special = *special->as_bool(), .parse_special = parse == nullptr || *parse->as_bool()};
+}
+
+void expect_rows(const std::filesystem::path& tokenizer_path, const std::filesystem::path& rows_path) {
+  const Result<std::unique_ptr<Tokenizer>> tokenizer = load_tokenizer(tokenizer_path);
+  ASSERT_TRUE(tokenizer) << tokenizer.error().message;
+  const std::vector<Value> rows = json_lines(rows_path);
+  ASSERT_GT(rows.size(), 50U);
+  for (const Value& row : rows) {
+    const std::string& text = *row.find("text")->as_string();
+    const Result<Encoding> got = (*tokenizer)->encode(text, options_of(row));
+    ASSERT_TRUE(got) << got.error().message;
+    const std::vector<TokenId> ids = ids_of(*row.find("ids"));
+    EXPECT_EQ(got->ids, ids) << text;
+    EXPECT_EQ(testing::in_code_points(text, got->ranges), testing::ranges_of(*row.find("offsets"))) << text;
+    EXPECT_EQ((*tokenizer)->decode(ids, true), *row.find("decoded")->as_string()) << text;
+    EXPECT_EQ((*tokenizer)->decode(ids, false), *row.find("decoded_special")->as_string()) << text;
+  }
+}
+
+class TokenizerJson : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(TokenizerJson, EqualsTheReference) {
+  const std::string name = GetParam();
+  expect_rows(token_data(name + ".tokenizer.json"), token_data(name + ".jsonl"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Trained, TokenizerJson,
+                         ::testing::Values("gpt2-like", "llama3-like", "single-digits", "llama2-like", "gemma-like",
+                                           "metaspace"),
+                         [](const auto& param) {
+                           std::string name = param.param;
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+TEST(TokenizerJsonShared, RealFilesEqualTheReference) {
+  const auto folder = testing::shared_path("goldens/text/tokenizers");
+  if (!folder) GTEST_SKIP() << "no shared folder";
+  for (const char* name : {"gpt-neox-20b", "phi-3-mini"}) {  // those that lie there unpacked
+    SCOPED_TRACE(name);
+    const auto tokenizer = testing::shared_path("data/tokenizers/" + std::string(name));
+    ASSERT_TRUE(tokenizer);
+    expect_rows(*tokenizer, *folder / (std::string(name) + ".jsonl"));
+  }
+}
+
+/// The packed files of the shared folder are unpacked with the system's xz into a folder of the test.
+TEST(TokenizerJsonShared, PackedFilesEqualTheReference) {
+  const auto packed = testing::shared_path("data/tokenizers/hf");
+  if (!packed) GTEST_SKIP() << "no shared folder";
+  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "vitro-tokenizers";
+  for (const char* name : {"deepseek_v3", "gemma3", "gpt4o", "gptoss", "llama2", "llama3", "qwen3"}) {
+    SCOPED_TRACE(name);
+    std::filesystem::create_directories(folder / name);
+    const std::filesystem::path file = folder / name / "tokenizer.json";
+    const std::string command =
+        "xz -dkc '" + (*packed / name / "tokenizer.json.xz").string() + "' > '" + file.string() + "'";
+    ASSERT_EQ(std::system(command.c_str()), 0);
+    expect_rows(folder / name, *testing::shared_path("goldens/text/tokenizers/hf-" + std::string(name) + ".jsonl"));
+  }
+  std::filesystem::remove_all(folder);
+}
+
+/// Loads a tokenizer.json given as text.
+Result<std::unique_ptr<Tokenizer>> load_text(const std::string& text) {
+  const std::filesystem::path path = std::filesystem::path(::testing::TempDir()) / "vitro-token-test.json";
+  std::ofstream(path, std::ios::binary) << text;
+  Result<std::unique_ptr<Tokenizer>> out = load_tokenizer(path);
+  std::filesystem::remove(path);
+  return out;
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const size_t pos = text.find(from);
+  EXPECT_NE(pos, std::string::npos) << from;
+  return pos == std::string::npos ? text : text.replace(pos, from.size(), to);
+}
+
+const std::string kSmall = R"({"version":"1.0","truncation":null,"padding":null,
+  "added_tokens":[{"id":4,"content":"<e>","single_word":false,"lstrip":false,"rstrip":false,
+  "normalized":false,"special":true}],
+  "normalizer":null,"pre_tokenizer":null,"post_processor":null,
+  "decoder":{"type":"Sequence","decoders":[{"type":"ByteFallback"},{"type":"Fuse"}]},
+  "model":{"type":"BPE","dropout":null,"unk_token":"?","continuing_subword_prefix":null,"end_of_word_suffix":null,
+  "fuse_unk":false,
+  "byte_fallback":false,"ignore_merges":false,"vocab":{"?":0,"a":1,"b":2,"ab":3},"merges":["a b"]}})";
+
+TEST(TokenizerJsonRefusals, TheSmallFileItselfLoads) {
+  const auto tokenizer = load_text(kSmall);
+  ASSERT_TRUE(tokenizer) << tokenizer.error().message;
+  EXPECT_EQ((*tokenizer)->encode("abba<e>zz")->ids, (std::vector<TokenId>{3, 2, 1, 4, 0, 0}));
+  EXPECT_EQ((*tokenizer)->vocab_size(), 5);
+  EXPECT_EQ((*tokenizer)->find("<e>"), 4);
+  EXPECT_EQ((*tokenizer)->kind(4), TokenKind::kControl);
+}
+
+struct Refusal {
+  std::string from;
+  std::string to;
+  ErrorCode code;
+  std::string named;  // what the message must name
+};
+
+TEST(TokenizerJsonRefusals, WhatIsNotImplementedIsRefusedByName) {
+  const ErrorCode bad = ErrorCode::kCorrupt;
+  const ErrorCode new_to_us = ErrorCode::kUnsupported;
+  const Refusal cases[] = {
+      {R"("normalizer":null)", R"("normalizer":{"type":"Nmt"})", new_to_us, "Nmt"},
+      {R"("normalizer":null)", R"("normalizer":{"type":"NFC","level":2})", new_to_us, "level"},
+      {R"("pre_tokenizer":null)", R"("pre_tokenizer":{"type":"BertPreTokenizer"})", new_to_us, "BertPreTokenizer"},
+      {R"("pre_tokenizer":null)",
+       R"("pre_tokenizer":{"type":"Split","pattern":{"Regex":"\\w+"},"behavior":"Isolated","invert":false})", new_to_us,
+       R"(\w+)"},
+      {R"("post_processor":null)", R"("post_processor":{"type":"BertProcessing"})", new_to_us, "BertProcessing"},
+      {R"({"type":"Fuse"})", R"({"type":"WordPiece"})", new_to_us, "WordPiece"},
+      {R"({"type":"Fuse"})", R"({"type":"Strip","content":" ","start":1,"stop":0})", new_to_us, "Strip"},
+      {R"("type":"BPE")", R"("type":"Unigram")", new_to_us, "Unigram"},
+      {R"("dropout":null)", R"("dropout":0.1)", new_to_us, "dropout"},
+      {R"("end_of_word_suffix":null)", R"("end_of_word_suffix":"</w>")", new_to_us, "end_of_word_suffix"},
+      {R"("version":"1.0")", R"("version":"2.0")", new_to_us, "version"},
+      {R"("padding":null)", R"("padding":null,"magic":1)", new_to_us, "magic"},
+      {R"("unk_token":"?")", R"("unk_token":"!")", bad, "unk_token"},
+      {R"("unk_token":"?")", R"("unk_token":7)", bad, "unk_token"},
+      {R"(["a b"])", R"(["a c"])", bad, "'c'"},
+      {R"(["a b"])", R"(["b a"])", bad, "'ba'"},
+      {R"(["a b"])", R"(["ab"])", bad, "merges[0]"},
+      {R"(["a b"])", R"(["a  b"])", bad, "merges[0]"},
+      {R"(["a b"])", R"([["a"]])", bad, "merges[0]"},
+      {R"(["a b"])", R"([5])", bad, "merges[0]"},
+      {R"(["a b"])", R"([["","ab"]])", bad, "merges[0]"},
+      {R"("ab":3)", R"("ab":-1)", bad, "-1"},
+      {R"("ab":3)", R"("ab":2)", bad, "same id"},
+      {R"("ab":3)", R"("ab":4000000000)", bad, "4000000000"},
+      {R"("ab":3)", R"("ab":1000000)", bad, "1000000"},
+      {R"("ab":3)", R"("ab":"3")", bad, "no integer"},
+      {R"("id":4)", R"("id":1)", bad, "same id"},
+      {R"("id":4)", R"("id":-1)", bad, "id"},
+      {R"("content":"<e>")", R"("content":"a")", bad, "twice"},
+  };
+  for (const Refusal& c : cases) {
+    const auto tokenizer = load_text(replaced(kSmall, c.from, c.to));
+    ASSERT_FALSE(tokenizer) << c.to;
+    EXPECT_EQ(tokenizer.error().code, c.code) << c.to << ": " << tokenizer.error().message;
+    EXPECT_NE(tokenizer.error().message.find(c.named), std::string::npos) << c.to << ": " << tokenizer.error().message;
+  }
+}
+
+TEST(TokenizerJsonRefusals, OfTwinMergesTheLastCounts) {
+  // As in the reference: rank 2 for (a, b) comes after (b, b).
+  std::string text = replaced(kSmall, R"("ab":3)", R"("ab":3,"bb":5)");
+  text = replaced(text, R"(["a b"])", R"(["a b","b b","a b"])");
+  const auto tokenizer = load_text(text);
+  ASSERT_TRUE(tokenizer) << tokenizer.error().message;
+  EXPECT_EQ((*tokenizer)->encode("abb")->ids, (std::vector<TokenId>{1, 5}));
+}
+
+TEST(TokenizerJsonRefusals, NoFileNoFolderNoTokenizer) {
+  EXPECT_EQ(load_tokenizer("/no/such/place").error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(load_tokenizer(::testing::TempDir()).error().code, ErrorCode::kNotFound);
+  EXPECT_FALSE(load_text(""));
+  EXPECT_FALSE(load_text("[1,2]"));
+  EXPECT_FALSE(load_text("{}"));
+  EXPECT_FALSE(load_text("{\"model\":{}}"));
+}
+
+TEST(TokenizerJson, NamesOfBosAndEosComeFromTheConfigBesideIt) {
+  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "vitro-token-folder";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "tokenizer.json") << kSmall;
+  std::ofstream(folder / "tokenizer_config.json")
+      << R"({"bos_token":{"content":"<e>","lstrip":false},"eos_token":"ab"})";
+  const auto tokenizer = load_tokenizer(folder);
+  std::filesystem::remove_all(folder);
+  ASSERT_TRUE(tokenizer) << tokenizer.error().message;
+  EXPECT_EQ((*tokenizer)->bos_id(), 4);
+  EXPECT_EQ((*tokenizer)->eos_id(), 3);
+}
+
+TEST(TokenizerJson, BrokenBytesAreEncodedAsReplacementCharacters) {
+  const auto tokenizer = load_tokenizer(token_data("llama3-like.tokenizer.json"));
+  ASSERT_TRUE(tokenizer);
+  const EncodeOptions plain{.add_special = false, .parse_special = true};
+  const Result<Encoding> broken = (*tokenizer)->encode("a\xFF\xE2\x82z", plain);
+  ASSERT_TRUE(broken);
+  EXPECT_EQ(broken->ids, (*tokenizer)->encode("a\uFFFD\uFFFDz", plain)->ids);
+  EXPECT_EQ(broken->ranges.front(), (ByteRange{0, 1}));
+  EXPECT_EQ(broken->ranges.back(), (ByteRange{4, 5}));
+}
+
+}  // namespace
+}  // namespace vitro
