@@ -1,0 +1,89 @@
+#include "model/activations.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace vitro {
+namespace {
+
+constexpr auto kNames = std::to_array<std::string_view>({
+#define VITRO_X(name, text, doc) text,
+    VITRO_ACTIVATIONS(VITRO_X)
+#undef VITRO_X
+});
+
+// The widest layer decides, because blocks share the buffers.
+struct Widths {
+  int64_t q = 0, kv = 0, d_ff = 0, n_head = 0, d_head = 0, n_kv_head = 0, n_pairs = 0, n_rope_kinds = 0;
+  bool is_gated = false;
+};
+
+Widths widest(const ModelConfig& config) {
+  Widths w;
+  std::vector<RopeSpec> kinds;
+  for (const BlockSpec& block : config.blocks) {
+    const AttentionSpec& attn = block.attn;
+    w.q = std::max(w.q, attn.n_head * attn.d_head);
+    w.kv = std::max(w.kv, attn.n_kv_head * attn.d_head);
+    w.n_head = std::max(w.n_head, attn.n_head);
+    w.n_kv_head = std::max(w.n_kv_head, attn.n_kv_head);
+    w.d_head = std::max(w.d_head, attn.d_head);
+    w.d_ff = std::max(w.d_ff, block.ffn.d_ff);
+    w.is_gated |= block.ffn.is_gated;
+    if (attn.position != PositionKind::kRope) continue;
+    w.n_pairs = std::max(w.n_pairs, attn.rope.d_rot / 2);
+    if (std::find(kinds.begin(), kinds.end(), attn.rope) == kinds.end()) kinds.push_back(attn.rope);
+  }
+  w.n_rope_kinds = static_cast<int64_t>(kinds.size());
+  return w;
+}
+
+}  // namespace
+
+std::string_view act_name(Act act) { return kNames[static_cast<size_t>(act)]; }
+
+std::array<ActivationSlot, kNActs> activation_slots(const ModelConfig& config, const BatchLimits& limits) {
+  const Widths w = widest(config);
+  const int64_t n = limits.n_tokens, d = config.d_model;
+  const bool is_parallel = std::any_of(config.blocks.begin(), config.blocks.end(),
+                                       [](const BlockSpec& b) { return b.residual != Residual::kSequential; });
+  const Step attn_out_last = is_parallel ? Step::kFfnAdd : Step::kAttnAdd;
+  const Step attn_in_last = is_parallel ? Step::kGateUp : Step::kQkv;
+  std::array<ActivationSlot, kNActs> slots{};
+  const auto set = [&](ActivationSlot slot) { slots[static_cast<size_t>(slot.act)] = slot; };
+  set({Act::kResid, n, d, Step::kEmbed, Step::kFinalNorm});
+  set({Act::kRopeCos, w.n_rope_kinds * n, w.n_pairs, Step::kEmbed, Step::kFfnAdd});
+  set({Act::kRopeSin, w.n_rope_kinds * n, w.n_pairs, Step::kEmbed, Step::kFfnAdd});
+  set({Act::kAttnIn, n, d, Step::kEmbed, attn_in_last});
+  set({Act::kQ, n, w.q, Step::kQkv, Step::kAttend});
+  set({Act::kK, n, w.kv, Step::kQkv, Step::kAttend});
+  set({Act::kV, n, w.kv, Step::kQkv, Step::kAttend});
+  set({Act::kZ, n, w.q, Step::kAttend, Step::kAttnOut});
+  set({Act::kLse, n, w.n_head, Step::kAttend, Step::kAttend});
+  set({Act::kAttendScratch, limits.n_threads, attend_scratch_floats(w.d_head), Step::kAttend, Step::kAttend});
+  set({Act::kAttnOut, n, d, Step::kAttnOut, attn_out_last});
+  set({Act::kFfnIn, n, d, Step::kFfnNorm, Step::kGateUp});
+  set({Act::kGate, n, w.d_ff, Step::kGateUp, Step::kFfnDown});
+  set({Act::kUp, w.is_gated ? n : 0, w.d_ff, Step::kGateUp, Step::kFfnAct});
+  set({Act::kFfnOut, n, d, Step::kFfnDown, Step::kFfnAdd});
+  set({Act::kFinal, limits.n_logits, d, Step::kFinalNorm, Step::kHead});
+  set({Act::kLogits, limits.n_logits, config.vocab_size, Step::kHead, Step::kAfter});
+  return slots;
+}
+
+Activations::Activations(const std::array<ActivationSlot, kNActs>& slots, const std::array<int64_t, kNActs>& offsets,
+                         Buffer arena, const ModelConfig& config, const BatchLimits& limits)
+    : slots_(slots), offsets_(offsets), arena_(std::move(arena)), limits_(limits) {
+  kv_heads_.reserve(static_cast<size_t>(limits.n_sequences * widest(config).n_kv_head));
+  attend_sequences_.reserve(static_cast<size_t>(limits.n_sequences));
+}
+
+Rows Activations::rows(Act act, int64_t n_rows, int64_t width) const {
+  const ActivationSlot& slot = slots_[static_cast<size_t>(act)];
+  const int64_t columns = width == 0 ? slot.width : width;
+  VITRO_CHECK(n_rows <= slot.n_rows && columns <= slot.width);
+  return {arena_.as<float>(static_cast<size_t>(offsets_[static_cast<size_t>(act)])), n_rows, columns};
+}
+
+}  // namespace vitro

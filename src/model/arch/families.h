@@ -1,0 +1,15 @@
+// The families, one line each; registry.cc lists them, everything else goes through architecture.h.
+#pragma once
+
+#include "model/arch/architecture.h"
+
+namespace vitro {
+
+extern const Architecture kGpt2;
+extern const Architecture kGptNeox;
+extern const Architecture kLlama;
+extern const Architecture kQwen3;
+extern const Architecture kGemma3;
+extern const Architecture kPhi3;
+
+}  // namespace vitro

@@ -1,0 +1,54 @@
+// What the config.json files of all decoders share: sizes, token ids, activation names, RoPE in both spellings, and the
+// keys that change nothing an engine computes. Spellings of transformers 4 (rope_theta, rope_scaling) and 5
+// (rope_parameters) are both read.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "model/arch/config_reader.h"
+#include "model/arch/decoder.h"
+#include "model/config.h"
+
+namespace vitro {
+
+/// Values of the family where config.json says nothing; 0: n_kv_head = n_head, d_head = d_model / n_head.
+struct HfDefaults {
+  int64_t n_kv_head = 0;
+  int64_t d_head = 0;
+  int64_t n_ctx = 2048;
+  bool is_head_tied = false;
+};
+
+/// A reader of config.json that already knows the harmless keys and has refused the switches that no decoder here
+/// implements (encoder-decoder, cross attention, pruned heads, classification heads).
+ConfigReader hf_reader(const Value& config);
+
+/// Sizes, vocabulary, tied head and token ids in Llama's spelling, which most decoders share.
+DecoderSizes read_hf_sizes(ConfigReader& reader, const HfDefaults& defaults, ModelConfig* config);
+/// eos_token_id (a number or a list) and bos_token_id.
+void read_hf_token_ids(ConfigReader& reader, ModelConfig* config);
+/// The activation called `key` in the file; a problem if the name is unknown. "gelu" is the erf form.
+ActivationKind read_hf_activation(ConfigReader& reader, std::initializer_list<std::string_view> keys,
+                                  std::string_view default_name);
+
+/// What a RoPE description leaves to its surroundings.
+struct RopeFrame {
+  int64_t d_head = 0;
+  int64_t n_ctx = 0;           ///< max_position_embeddings
+  int64_t n_ctx_original = 0;  ///< original_max_position_embeddings where it stands outside; 0: nowhere
+  double theta = 10000.0;      ///< default of the family
+  double fraction = 1.0;       ///< rotated part of a head, default of the family
+};
+
+/// RoPE of a model whose layers all rotate alike, from rope_parameters, or from rope_theta and rope_scaling.
+RopeSpec read_hf_rope(ConfigReader& reader, const RopeFrame& frame);
+/// RoPE from one object (null: only keys of the outer reader); `ours` names the values, e.g. "rope" or "rope.sliding".
+RopeSpec read_hf_rope_object(ConfigReader& reader, const Value* object, std::string_view key, std::string_view ours,
+                             const RopeFrame& frame);
+
+/// One mask kind a layer from "layer_types"; empty if the file has no such list. Wrong length or unknown names are
+/// problems.
+std::vector<MaskKind> read_hf_layer_types(ConfigReader& reader, int64_t n_layer);
+
+}  // namespace vitro

@@ -1,0 +1,64 @@
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+#include "model/arch/architecture.h"
+#include "model/arch/families.h"
+#include "model/arch/gguf_config.h"
+
+namespace vitro {
+namespace {
+
+constexpr std::array<const Architecture*, 6> kFamilies = {&kGpt2, &kGptNeox, &kLlama, &kQwen3, &kGemma3, &kPhi3};
+
+std::span<const std::string_view> names_of(const Architecture& arch, SourceFormat format) {
+  return format == SourceFormat::kGguf ? arch.gguf_names : arch.hf_model_types;
+}
+
+std::string known_names(SourceFormat format) {
+  std::vector<std::string_view> names;
+  for (const Architecture* arch : kFamilies) {
+    const auto more = names_of(*arch, format);
+    names.insert(names.end(), more.begin(), more.end());
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+}  // namespace
+
+std::span<const Architecture* const> all_architectures() { return kFamilies; }
+
+Result<const Architecture*> find_architecture(SourceFormat format, const Value& config) {
+  if (format == SourceFormat::kLlama2c) return &kLlama;
+  const std::string_view key = format == SourceFormat::kGguf ? "general.architecture" : "model_type";
+  const Value* value = config.find(key);
+  const std::string* type = value ? value->as_string() : nullptr;
+  if (!type) {
+    return fail(ErrorCode::kInvalidArgument,
+                "'{}' is missing or not a string: no way to tell the model's family; known: {}", key,
+                known_names(format));
+  }
+  for (const Architecture* arch : kFamilies) {
+    const auto names = names_of(*arch, format);
+    if (std::find(names.begin(), names.end(), *type) != names.end()) return arch;
+  }
+  return fail(ErrorCode::kUnsupported, "{} = {} is not a model family that is implemented; known: {}", key,
+              to_string(Value(*type), 60), known_names(format));
+}
+
+Value description_of(const Checkpoint& checkpoint) {
+  if (checkpoint.format() != SourceFormat::kGguf) return checkpoint.config();
+  return with_tensor_table(checkpoint.config(), checkpoint.tensors());
+}
+
+Result<ModelDescription> describe_model(const Checkpoint& checkpoint) {
+  ModelDescription description;
+  VITRO_TRY_ASSIGN(description.arch, find_architecture(checkpoint.format(), checkpoint.config()));
+  VITRO_TRY_ASSIGN(description.config, description.arch->read_config(checkpoint.format(), description_of(checkpoint)));
+  VITRO_TRY(check_config(description.config));
+  return description;
+}
+
+}  // namespace vitro

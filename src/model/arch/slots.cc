@@ -1,0 +1,228 @@
+#include "model/arch/slots.h"
+
+#include <fmt/core.h>
+
+namespace vitro {
+namespace {
+
+constexpr std::string_view kNoRoot[] = {""};
+
+/// Builds the slots of one model; `prefix_` is "" or that of the current block, ours and foreign.
+class SlotWalk {
+ public:
+  SlotWalk(const ModelConfig& config, const ModuleNames& names) : config_(config), names_(names) {}
+
+  std::vector<TensorSlot> walk() {
+    add_embedding();
+    for (size_t i = 0; i < config_.blocks.size(); ++i) {
+      ours_ = fmt::format("blocks.{}.", i);
+      theirs_ = fmt::format("{}{}.", names_.block, i);
+      add_block(config_.blocks[i]);
+    }
+    ours_.clear();
+    theirs_.clear();
+    add_norm("final_norm", names_.final_norm, config_.final_norm, config_.d_model);
+    add_head();
+    return std::move(slots_);
+  }
+
+ private:
+  void add(std::string_view ours, std::string_view module, std::string_view suffix, Shape shape, TensorSource source) {
+    TensorSlot slot;
+    slot.name = ours_ + std::string(ours);
+    slot.shape = shape;
+    slot.use = shape.rank() == 2 ? SlotUse::kMatrix : SlotUse::kVector;
+    for (const std::string_view root : names_.roots) {
+      slot.sources.push_back(source);
+      slot.sources.back().name = fmt::format("{}{}{}{}", root, theirs_, module, suffix);
+    }
+    slots_.push_back(std::move(slot));
+  }
+
+  void add_vector(std::string_view ours, std::string_view module, std::string_view suffix, int64_t n,
+                  double fold = 0.0) {
+    add(ours, module, suffix, {n}, {.shape = {n}, .add = fold});
+  }
+
+  void add_norm(std::string_view ours, std::string_view module, const NormSpec& norm, int64_t width) {
+    if (norm.kind == NormKind::kNone) return;
+    if (norm.has_gain) add_vector(fmt::format("{}.gain", ours), module, ".weight", width, names_.norm_add);
+    if (norm.has_bias) add_vector(fmt::format("{}.bias", ours), module, ".bias", width);
+  }
+
+  /// A matrix of a block and its bias: rows `map` of a file tensor that has `file_rows` rows.
+  void add_linear(std::string_view w, std::string_view b, std::string_view module, Shape shape, int64_t file_rows,
+                  RowMap map) {
+    const int64_t width = shape[1];
+    const Shape file_shape = names_.is_transposed ? Shape{width, file_rows} : Shape{file_rows, width};
+    add(w, module, ".weight", shape, {.shape = file_shape, .rows = map, .is_transposed = names_.is_transposed});
+    if (!b.empty()) add(b, module, ".bias", {shape[0]}, {.shape = {file_rows}, .rows = map});
+  }
+
+  void add_linear(std::string_view w, std::string_view b, std::string_view module, Shape shape) {
+    add_linear(w, b, module, shape, shape[0], {});
+  }
+
+  void add_embedding() {
+    add("embed.w", names_.embed, ".weight", {config_.vocab_size, config_.d_model},
+        {.shape = {config_.vocab_size, config_.d_model}});
+    if (config_.position == PositionKind::kLearned) {
+      const Shape shape = {config_.n_position_rows, config_.d_model};
+      add("pos_embed.w", names_.pos_embed, ".weight", shape, {.shape = shape});
+    }
+    add_rope_factors();
+  }
+
+  void add_rope_factors() {
+    for (const BlockSpec& block : config_.blocks) {
+      if (block.attn.position != PositionKind::kRope) continue;
+      const RopeSpec& rope = block.attn.rope;
+      if (rope.scaling == RopeScaling::kFactors) {
+        add_vector("rope_factors", names_.rope_factors, ".weight", rope.d_rot / 2);
+        slots_.back().is_optional = true;
+        return;
+      }
+      if (rope.scaling == RopeScaling::kLongRope && rope.short_factors.empty()) {
+        add_vector("rope_factors_short", names_.rope_factors_short, ".weight", rope.d_rot / 2);
+        add_vector("rope_factors_long", names_.rope_factors_long, ".weight", rope.d_rot / 2);
+        return;
+      }
+    }
+  }
+
+  void add_block(const BlockSpec& block) {
+    const bool is_pre = block.norm_place == NormPlace::kPre || block.norm_place == NormPlace::kSandwich;
+    const bool is_sandwich = block.norm_place == NormPlace::kSandwich;
+    if (is_pre) add_norm("attn_norm", names_.attn_norm, block.norm, config_.d_model);
+    add_attention(block.attn);
+    if (is_sandwich) add_norm("attn_post_norm", names_.attn_post_norm, block.norm, config_.d_model);
+    if (is_pre && block.residual != Residual::kParallelSharedNorm) {
+      add_norm("ffn_norm", names_.ffn_norm, block.norm, config_.d_model);
+    }
+    add_feed_forward(block.ffn);
+    if (is_sandwich) add_norm("ffn_post_norm", names_.ffn_post_norm, block.norm, config_.d_model);
+  }
+
+  void add_attention(const AttentionSpec& attn) {
+    const int64_t d_q = attn.n_head * attn.d_head;
+    const int64_t d_k = attn.n_kv_head * attn.d_head;
+    const int64_t d_v = attn.n_kv_head * attn.d_head_v;
+    add_projection("q", names_.q, {d_q, config_.d_model}, attn.has_q_bias, attn, 0);
+    add_projection("k", names_.k, {d_k, config_.d_model}, attn.has_k_bias, attn, 1);
+    add_projection("v", names_.v, {d_v, config_.d_model}, attn.has_v_bias, attn, 2);
+    if (attn.qk_norm != QkNorm::kNone) {
+      add_norm("attn.q_norm", names_.q_norm, attn.qk_norm_spec, attn.d_head);
+      add_norm("attn.k_norm", names_.k_norm, attn.qk_norm_spec, attn.d_head);
+    }
+    const int64_t d_z = attn.n_head * attn.d_head_v;
+    add_linear("attn.w_o", attn.has_o_bias ? "attn.b_o" : "", names_.o, {config_.d_model, d_z});
+  }
+
+  /// q, k or v (which = 0, 1, 2) with its own tensor or out of the fused one.
+  void add_projection(std::string_view letter, std::string_view module, Shape shape, bool has_bias,
+                      const AttentionSpec& attn, int64_t which) {
+    const std::string w = fmt::format("attn.w_{}", letter);
+    const std::string b = has_bias ? fmt::format("attn.b_{}", letter) : "";
+    const int64_t d = attn.d_head;
+    if (!module.empty()) {
+      const bool is_permuted = names_.is_rope_adjacent && which < 2;
+      add_linear(w, b, module, shape, shape[0],
+                 is_permuted ? RowMap{.kind = RowMap::Kind::kRopeUnpermute, .d = d} : RowMap{});
+      return;
+    }
+    const int64_t file_rows = (attn.n_head + 2 * attn.n_kv_head) * d;
+    const int64_t first = which == 0 ? 0 : (attn.n_head + (which - 1) * attn.n_kv_head) * d;
+    const bool is_per_head = names_.qkv_layout == QkvLayout::kPerHead;
+    add_linear(w, b, names_.qkv, shape, file_rows,
+               is_per_head ? RowMap{.kind = RowMap::Kind::kPerHead, .first = which * d, .d = d, .stride = 3 * d}
+                           : RowMap{.kind = RowMap::Kind::kRange, .first = first});
+  }
+
+  void add_feed_forward(const FeedForwardSpec& ffn) {
+    const Shape in_shape = {ffn.d_ff, config_.d_model};
+    const bool is_fused = !names_.gate_up.empty();
+    const std::string_view gate = is_fused ? names_.gate_up : names_.gate;
+    const std::string_view up = is_fused ? names_.gate_up : names_.up;
+    const int64_t file_rows = is_fused ? 2 * ffn.d_ff : ffn.d_ff;
+    const auto half = [&](int64_t which) {
+      return is_fused ? RowMap{.kind = RowMap::Kind::kRange, .first = which * ffn.d_ff} : RowMap{};
+    };
+    if (ffn.is_gated) add_linear("ffn.w_gate", ffn.has_in_bias ? "ffn.b_gate" : "", gate, in_shape, file_rows, half(0));
+    add_linear("ffn.w_up", ffn.has_in_bias ? "ffn.b_up" : "", up, in_shape, file_rows, half(1));
+    add_linear("ffn.w_down", ffn.has_out_bias ? "ffn.b_down" : "", names_.down, {config_.d_model, ffn.d_ff});
+  }
+
+  void add_head() {
+    const std::string_view module = names_.unembed;
+    const Shape w = {config_.vocab_size, config_.d_model};
+    const Shape b = {config_.vocab_size};
+    if (!config_.is_head_tied) add_one("unembed.w", fmt::format("{}.weight", module), w, SlotUse::kMatrix);
+    if (config_.has_head_bias) add_one("unembed.b", fmt::format("{}.bias", module), b, SlotUse::kVector);
+  }
+
+  void add_one(std::string_view ours, std::string theirs, Shape shape, SlotUse use) {
+    slots_.push_back({std::string(ours), shape, use, {{.name = std::move(theirs), .shape = shape}}});
+  }
+
+  const ModelConfig& config_;
+  const ModuleNames& names_;
+  std::string ours_, theirs_;
+  std::vector<TensorSlot> slots_;
+};
+
+}  // namespace
+
+ModuleNames hf_names(std::span<const std::string_view> roots) {
+  return {.roots = roots,
+          .block = "layers.",
+          .embed = "embed_tokens",
+          .final_norm = "norm",
+          .unembed = "lm_head",
+          .attn_norm = "input_layernorm",
+          .q = "self_attn.q_proj",
+          .k = "self_attn.k_proj",
+          .v = "self_attn.v_proj",
+          .o = "self_attn.o_proj",
+          .ffn_norm = "post_attention_layernorm",
+          .gate = "mlp.gate_proj",
+          .up = "mlp.up_proj",
+          .down = "mlp.down_proj"};
+}
+
+ModuleNames gguf_names() {
+  return {.roots = kNoRoot,
+          .block = "blk.",
+          .embed = "token_embd",
+          .pos_embed = "position_embd",
+          .final_norm = "output_norm",
+          .unembed = "output",
+          .attn_norm = "attn_norm",
+          .q = "attn_q",
+          .k = "attn_k",
+          .v = "attn_v",
+          .o = "attn_output",
+          .q_norm = "attn_q_norm",
+          .k_norm = "attn_k_norm",
+          .attn_post_norm = "post_attention_norm",
+          .ffn_norm = "ffn_norm",
+          .gate = "ffn_gate",
+          .up = "ffn_up",
+          .down = "ffn_down",
+          .ffn_post_norm = "post_ffw_norm",
+          .rope_factors = "rope_freqs",
+          .rope_factors_short = "rope_factors_short",
+          .rope_factors_long = "rope_factors_long"};
+}
+
+ModuleNames gguf_fused_names() {
+  ModuleNames names = gguf_names();
+  names.q = names.k = names.v = "";
+  names.qkv = "attn_qkv";
+  return names;
+}
+
+std::vector<TensorSlot> decoder_slots(const ModelConfig& config, const ModuleNames& names) {
+  return SlotWalk(config, names).walk();
+}
+
+}  // namespace vitro

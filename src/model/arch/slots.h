@@ -1,0 +1,48 @@
+// The tensors of a decoder, from its description and one table of foreign module names. A family is a table; the walk
+// over the blocks, the shapes and the layout transforms are here.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "model/config.h"
+#include "weights/slot.h"
+
+namespace vitro {
+
+/// How one foreign format stacks q, k and v in a fused tensor.
+enum class QkvLayout : uint8_t {
+  kBlocks,   ///< rows [q of all heads | k | v]
+  kPerHead,  ///< rows [head][q, k, v][d_head]; only where n_kv_head == n_head
+};
+
+/// Module names of one foreign format, without ".weight" and ".bias"; empty where the family has no such module. Names
+/// of `block` and of the modules outside are put behind each of `roots` in turn (checkpoints of the bare body lack the
+/// prefix), except `unembed`.
+struct ModuleNames {
+  std::span<const std::string_view> roots = {};
+  std::string_view block = {};  ///< what stands before a block's number, e.g. "layers."
+  std::string_view embed = {}, pos_embed = {}, final_norm = {}, unembed = {};
+  std::string_view attn_norm = {}, q = {}, k = {}, v = {}, o = {}, q_norm = {}, k_norm = {}, attn_post_norm = {};
+  std::string_view ffn_norm = {}, gate = {}, up = {}, down = {}, ffn_post_norm = {};
+  std::string_view qkv = {};      ///< fused projections, used where q, k, v are empty
+  std::string_view gate_up = {};  ///< rows [gate | up], used instead of gate and up where it is not empty
+  std::string_view rope_factors = {}, rope_factors_short = {}, rope_factors_long = {};
+  QkvLayout qkv_layout = QkvLayout::kBlocks;
+  bool is_transposed = false;     ///< matrices of the blocks are stored [in, out]
+  bool is_rope_adjacent = false;  ///< q and k rows are in adjacent-pair order, ours in halves
+  double norm_add = 0.0;          ///< undoes a constant that was folded into norm gains
+};
+
+/// Names in Hugging Face checkpoints of Llama's descendants.
+ModuleNames hf_names(std::span<const std::string_view> roots);
+/// Names in GGUF files, the same for all decoders.
+ModuleNames gguf_names();
+/// The same for families whose files keep q, k, v in one tensor.
+ModuleNames gguf_fused_names();
+
+/// Every tensor of the model in forward order. Only for a config that check_config accepts.
+std::vector<TensorSlot> decoder_slots(const ModelConfig& config, const ModuleNames& names);
+
+}  // namespace vitro

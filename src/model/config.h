@@ -1,0 +1,192 @@
+// ModelConfig and BlockSpec: a model as data. Everything that differs between families is a knob here; nothing below
+// model/arch/ knows a family's name. The list of knobs and who needs which: docs/architecture.md, "knobs". A knob that
+// the forward pass cannot do yet is refused by check_runnable() by name; it is never ignored.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace vitro {
+
+// Limits on what a file may ask for, far above any real model, such that every product of sizes fits into int64: a
+// matrix has at most 2^44 elements (2^46 for the embedding), a model fewer than 2^61, whose bytes as float32 still fit.
+inline constexpr int64_t kMaxLayers = 10'000;
+inline constexpr int64_t kMaxWidth = int64_t{1} << 22;  ///< d_model, d_ff, n_head * d_head
+inline constexpr int64_t kMaxVocab = int64_t{1} << 24;
+inline constexpr int64_t kMaxContext = int64_t{1} << 30;
+
+enum class ModelKind : uint8_t { kDecoder, kEncoder, kEncoderDecoder };
+
+// ---- positions ----
+
+enum class PositionKind : uint8_t { kNone, kLearned, kSinusoidal, kRope, kAlibi, kT5Bias };
+/// Which values of a head form a pair: halves (i, i + r/2) or adjacent (2i, 2i + 1).
+enum class RopePairing : uint8_t { kHalves, kAdjacent };
+/// How frequencies are stretched beyond the trained length; formulas in model/rope.cc.
+enum class RopeScaling : uint8_t { kNone, kLinear, kDynamic, kYarn, kLongRope, kLlama3, kFactors };
+
+/// Rotary positions of one kind of layer. Frequencies f_i = theta^(-2i/d_rot), i < d_rot / 2, then stretched.
+struct RopeSpec {
+  int64_t d_rot = 0;  ///< rotated values a head (partial rotary: < d_head), even
+  double theta = 10000.0;
+  RopePairing pairing = RopePairing::kHalves;
+  RopeScaling scaling = RopeScaling::kNone;
+  double factor = 1.0;  ///< linear, dynamic, yarn, llama3
+  int64_t n_ctx_original =
+      0;  ///< yarn, longrope, llama3: length the model was trained at first; dynamic: max_position_embeddings
+  double low_freq_factor = 1.0;                               ///< llama3
+  double high_freq_factor = 4.0;                              ///< llama3
+  double beta_fast = 32.0;                                    ///< yarn
+  double beta_slow = 1.0;                                     ///< yarn
+  double mscale = 0.0;                                        ///< yarn, 0: absent
+  double mscale_all_dim = 0.0;                                ///< yarn, 0: absent
+  double attention_factor = 0.0;                              ///< multiplier on cos and sin; 0: the rule of the kind
+  bool is_truncated = true;                                   ///< yarn: floor and ceil the ramp's ends
+  std::vector<double> short_factors = {}, long_factors = {};  ///< longrope, d_rot / 2 each
+  friend bool operator==(const RopeSpec&, const RopeSpec&) = default;
+};
+
+// ---- norms ----
+
+enum class NormKind : uint8_t { kNone, kLayerNorm, kRms };
+
+/// One normalisation. RMS: x * (gain + gain_offset) / rms(x); LayerNorm: also minus the mean, plus a bias.
+struct NormSpec {
+  NormKind kind = NormKind::kNone;
+  double eps = 0.0;
+  bool has_gain = true;
+  bool has_bias = false;
+  double gain_offset = 0.0;  ///< 1 where the file stores gain - 1
+  friend bool operator==(const NormSpec&, const NormSpec&) = default;
+};
+
+// ---- attention ----
+
+/// What q and k are normalised over before the rotary step.
+enum class QkNorm : uint8_t { kNone, kPerHeadShared, kPerHeadOwn, kWholeProjection };
+enum class MaskKind : uint8_t { kCausal, kFull, kWindow, kStrided, kFixedBlocks };
+
+struct AttentionSpec {
+  int64_t n_head = 0;
+  int64_t n_kv_head = 0;  ///< divides n_head
+  int64_t d_head = 0;     ///< width of q and k
+  int64_t d_head_v = 0;   ///< width of v
+  bool has_q_bias = false, has_k_bias = false, has_v_bias = false, has_o_bias = false;
+  double qkv_clip = 0.0;  ///< clamp after projection; 0: none
+  QkNorm qk_norm = QkNorm::kNone;
+  NormSpec qk_norm_spec = {};
+  double scale = 0.0;    ///< multiplies q k, layer-dependent factors included
+  double softcap = 0.0;  ///< c tanh(score / c); 0: none
+  MaskKind mask = MaskKind::kCausal;
+  int64_t window = 0;      ///< kWindow: keys with q_pos - k_pos < window
+  int64_t stride = 0;      ///< kStrided, kFixedBlocks: distance or block length
+  int64_t n_summary = 0;   ///< kFixedBlocks: columns of each past block that all later rows see
+  bool has_sinks = false;  ///< a learned logit a head that takes part in the softmax
+  PositionKind position = PositionKind::kRope;
+  RopeSpec rope = {};  ///< position == kRope
+  double alibi_max_bias = 0.0;
+  bool is_alibi_scaled = false;  ///< bias added before the scale
+  // Latent attention (DeepSeek); 0: none.
+  int64_t q_lora_rank = 0, kv_lora_rank = 0, d_head_nope = 0, d_head_rope = 0;
+  friend bool operator==(const AttentionSpec&, const AttentionSpec&) = default;
+
+  /// Query heads that share one K, V head.
+  int64_t group_size() const { return n_head / n_kv_head; }
+};
+
+// ---- feed forward ----
+
+enum class ActivationKind : uint8_t { kSilu, kGeluTanh, kGeluErf, kRelu, kReluSquared, kQuickGelu, kClampedSwiglu };
+
+/// Mixture of experts; n_expert 0: dense.
+struct MoeSpec {
+  int64_t n_expert = 0;
+  int64_t n_expert_used = 0;
+  int64_t d_ff_expert = 0;
+  int64_t n_expert_shared = 0;
+  friend bool operator==(const MoeSpec&, const MoeSpec&) = default;
+};
+
+struct FeedForwardSpec {
+  int64_t d_ff = 0;
+  bool is_gated = true;  ///< act(gate x) * (up x), else act(up x)
+  ActivationKind activation = ActivationKind::kSilu;
+  bool has_in_bias = false, has_out_bias = false;
+  MoeSpec moe = {};
+  friend bool operator==(const FeedForwardSpec&, const FeedForwardSpec&) = default;
+};
+
+// ---- one block ----
+
+/// Where norms stand. pre: before each half; post: after the add; sandwich: before and on the output; out_only: on the
+/// output alone.
+enum class NormPlace : uint8_t { kPre, kPost, kSandwich, kOutOnly };
+/// sequential: x += attn(norm x); x += ffn(norm x).  parallel: x += attn(norm1 x) + ffn(norm2 x), norm2 may be norm1.
+enum class Residual : uint8_t { kSequential, kParallel, kParallelSharedNorm };
+
+struct BlockSpec {
+  NormSpec norm = {};  ///< kind and eps of every norm of the block but qk_norm
+  NormPlace norm_place = NormPlace::kPre;
+  Residual residual = Residual::kSequential;
+  bool residual_from_norm = false;  ///< the residual is the norm's output (BLOOM's flag)
+  double residual_scale = 1.0;
+  bool has_cross_attention = false;
+  AttentionSpec attn = {};
+  FeedForwardSpec ffn = {};
+  friend bool operator==(const BlockSpec&, const BlockSpec&) = default;
+};
+
+// ---- the model ----
+
+/// Where a value of the description came from, for `show --config`.
+enum class ValueOrigin : uint8_t { kFile, kDefault };
+struct ConfigValue {
+  std::string name;    ///< our name, e.g. "blocks.0.attn.window" or "rope.theta"
+  std::string source;  ///< the foreign key it was read from (or would be)
+  std::string value;
+  ValueOrigin origin = ValueOrigin::kFile;
+};
+
+struct ModelConfig {
+  std::string family = {};  ///< registry name, for people only
+  ModelKind kind = ModelKind::kDecoder;
+  int64_t d_model = 0;
+  int64_t vocab_size = 0;  ///< rows of the embedding
+  int64_t n_ctx = 0;       ///< longest sequence the model is made for
+
+  double embed_scale = 1.0;
+  NormSpec embed_norm = {};
+  PositionKind position =
+      PositionKind::kRope;  ///< kLearned / kSinusoidal add to the embedding; others act in attention
+  int64_t position_offset = 0;
+  int64_t n_position_rows = 0;
+  int64_t n_token_types = 0;
+
+  std::vector<BlockSpec> blocks = {};  ///< n_layer of them; layers may differ
+
+  NormSpec final_norm = {};
+  bool is_head_tied = false;
+  bool has_head_bias = false;
+  double logit_scale = 1.0;
+  double logit_softcap = 0.0;
+
+  std::vector<int32_t> eos_ids = {};  ///< stop tokens of the config (generation_config and the tokenizer may add)
+  int32_t bos_id = -1;
+
+  std::vector<ConfigValue> values = {};  ///< every key that was read or defaulted, in reading order
+
+  int64_t n_layer() const { return static_cast<int64_t>(blocks.size()); }
+};
+
+/// Dimensions consistent and within limits (positive, n_kv_head divides n_head, d_rot <= d_head, at most 10,000 layers,
+/// ...); what the forward pass needs from any file. InvalidArgument, all problems at once.
+Status check_config(const ModelConfig& config);
+/// Unsupported, naming every knob that model/transformer.cc cannot run (yet); the planner and `show` still work on such
+/// a model.
+Status check_runnable(const ModelConfig& config);
+
+}  // namespace vitro

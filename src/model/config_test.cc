@@ -1,0 +1,159 @@
+// check_config finds every impossible number and names key and value; check_runnable names every knob that does not
+// turn yet.
+#include "model/config.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+
+#include "testing/expect_error.h"
+
+namespace vitro {
+namespace {
+
+using testing::expect_error;
+
+ModelConfig good_config() {
+  ModelConfig config;
+  config.d_model = 64;
+  config.vocab_size = 384;
+  config.n_ctx = 128;
+  BlockSpec block;
+  block.norm = {.kind = NormKind::kRms, .eps = 1e-6};
+  block.attn = {.n_head = 4, .n_kv_head = 2, .d_head = 16, .d_head_v = 16, .scale = 0.25, .rope = {.d_rot = 16}};
+  block.ffn = {.d_ff = 112};
+  config.blocks.assign(3, block);
+  config.final_norm = block.norm;
+  config.values = {{"attn.n_kv_head", "num_key_value_heads", "2", ValueOrigin::kFile}};
+  return config;
+}
+
+TEST(CheckConfigTest, AcceptsASoundModel) {
+  EXPECT_TRUE(check_config(good_config()));
+  EXPECT_TRUE(check_runnable(good_config()));
+}
+
+struct BadConfig {
+  const char* part;  ///< of the message
+  std::function<void(ModelConfig&)> spoil;
+};
+
+/// Applies `change` to the attention of every block.
+std::function<void(ModelConfig&)> attn(std::function<void(AttentionSpec&)> change) {
+  return [change](ModelConfig& config) {
+    for (BlockSpec& block : config.blocks) change(block.attn);
+  };
+}
+
+std::function<void(ModelConfig&)> rope(std::function<void(RopeSpec&)> change) {
+  return attn([change](AttentionSpec& spec) { change(spec.rope); });
+}
+
+std::function<void(ModelConfig&)> block(std::function<void(BlockSpec&)> change) {
+  return [change](ModelConfig& config) {
+    for (BlockSpec& spec : config.blocks) change(spec);
+  };
+}
+
+const std::vector<BadConfig>& bad_configs() {
+  static const std::vector<BadConfig> cases = {
+      {"d_model = 0 must be between 1 and", [](ModelConfig& c) { c.d_model = 0; }},
+      {"d_model = 9223372036854775807 must be", [](ModelConfig& c) { c.d_model = INT64_MAX; }},
+      {"vocab_size = -1 must be", [](ModelConfig& c) { c.vocab_size = -1; }},
+      {"n_ctx = 0 must be", [](ModelConfig& c) { c.n_ctx = 0; }},
+      {"n_layer = 0 must be", [](ModelConfig& c) { c.blocks.clear(); }},
+      {"n_layer = 10001 must be", [](ModelConfig& c) { c.blocks.resize(10'001, c.blocks[0]); }},
+      {"n_position_rows = 0", [](ModelConfig& c) { c.position = PositionKind::kLearned; }},
+      {"embed_scale = nan", [](ModelConfig& c) { c.embed_scale = std::nan(""); }},
+      {"norm.eps = 0 must be above 0", [](ModelConfig& c) { c.final_norm.eps = 0; }},
+      {"norm.eps = nan", block([](BlockSpec& b) { b.norm.eps = std::nan(""); })},
+      {"norm.eps = inf", block([](BlockSpec& b) { b.norm.eps = HUGE_VAL; })},
+      {"attn.n_head = 0", attn([](AttentionSpec& a) { a.n_head = 0; })},
+      {"attn.n_kv_head ('num_key_value_heads') = 3 does not divide the 4 heads",
+       attn([](AttentionSpec& a) { a.n_kv_head = 3; })},
+      {"attn.n_kv_head ('num_key_value_heads') = 8 does not divide", attn([](AttentionSpec& a) { a.n_kv_head = 8; })},
+      {"attn.d_head = 2097152 times 4 heads is wider", attn([](AttentionSpec& a) { a.d_head = a.d_head_v = 1 << 21; })},
+      {"attn.n_head = 5 does not divide the width 64", attn([](AttentionSpec& a) { a.n_head = 5, a.d_head = 12; })},
+      {"attn.scale = inf", attn([](AttentionSpec& a) { a.scale = HUGE_VAL; })},
+      {"attn.window = -1 must be between 1", attn([](AttentionSpec& a) { a.mask = MaskKind::kWindow, a.window = -1; })},
+      {"ffn.d_ff = -4", block([](BlockSpec& b) { b.ffn.d_ff = -4; })},
+      {"residual_scale = 0", block([](BlockSpec& b) { b.residual_scale = 0; })},
+      {"rope.d_rot = 15 must be even", rope([](RopeSpec& r) { r.d_rot = 15; })},
+      {"rope.d_rot = 18 must be even, from 2 to the width of a head, 16", rope([](RopeSpec& r) { r.d_rot = 18; })},
+      {"rope.d_rot = 0", rope([](RopeSpec& r) { r.d_rot = 0; })},
+      {"attn.d_head = 17 must be even", attn([](AttentionSpec& a) { a.d_head = 17; })},
+      {"rope.theta = 0 must be above 1", rope([](RopeSpec& r) { r.theta = 0; })},
+      {"rope.factor = 0 must be", rope([](RopeSpec& r) { r.scaling = RopeScaling::kLinear, r.factor = 0; })},
+      {"rope.factor = 0.5 must be at least 1 for dynamic",
+       rope([](RopeSpec& r) { r.scaling = RopeScaling::kDynamic, r.factor = 0.5, r.n_ctx_original = 32; })},
+      {"rope.n_ctx_original = 0 must be", rope([](RopeSpec& r) { r.scaling = RopeScaling::kYarn; })},
+      {"rope.beta_fast = 1 must not be below beta_slow", rope([](RopeSpec& r) {
+         r.scaling = RopeScaling::kYarn, r.n_ctx_original = 64, r.beta_fast = 1, r.beta_slow = 2;
+       })},
+      {"rope.high_freq_factor = 1 must be above low_freq_factor",
+       rope([](RopeSpec& r) { r.scaling = RopeScaling::kLlama3, r.n_ctx_original = 64, r.high_freq_factor = 1; })},
+      {"rope.short_factors = 2 numbers must be 8 numbers above 0", rope([](RopeSpec& r) {
+         r.scaling = RopeScaling::kLongRope, r.n_ctx_original = 64, r.short_factors = {1, 1};
+       })},
+  };
+  return cases;
+}
+
+TEST(CheckConfigTest, NamesEveryImpossibleNumber) {
+  for (const BadConfig& bad : bad_configs()) {
+    SCOPED_TRACE(bad.part);
+    ModelConfig config = good_config();
+    bad.spoil(config);
+    expect_error(check_config(config), ErrorCode::kInvalidArgument, bad.part);
+  }
+}
+
+TEST(CheckConfigTest, ReportsAllProblemsAndEachOnce) {
+  ModelConfig config = good_config();
+  config.d_model = -1;
+  for (BlockSpec& spec : config.blocks) spec.ffn.d_ff = 0;
+  config.blocks[1].attn.window = 7;  // another spec, the same fault
+  const Status status = check_config(config);
+  expect_error(status, ErrorCode::kInvalidArgument, "d_model = -1");
+  expect_error(status, ErrorCode::kInvalidArgument, "ffn.d_ff = 0");
+  EXPECT_EQ(status.error().message.find("ffn.d_ff"), status.error().message.rfind("ffn.d_ff"));
+}
+
+TEST(CheckRunnableTest, NamesEveryKnobThatDoesNotTurn) {
+  const std::vector<BadConfig> cases = {
+      {"encoders", [](ModelConfig& c) { c.kind = ModelKind::kEncoder; }},
+      {"sinusoidal positions", [](ModelConfig& c) { c.position = PositionKind::kSinusoidal; }},
+      {"norms on embeddings", [](ModelConfig& c) { c.embed_norm = {.kind = NormKind::kLayerNorm, .eps = 1e-5}; }},
+      {"token types", [](ModelConfig& c) { c.n_token_types = 2; }},
+      {"soft-capped logits", [](ModelConfig& c) { c.logit_softcap = 30; }},
+      {"scaled logits", [](ModelConfig& c) { c.logit_scale = 0.0625; }},
+      {"norms after each half", block([](BlockSpec& b) { b.norm_place = NormPlace::kPost; })},
+      {"norms after each half", block([](BlockSpec& b) { b.norm_place = NormPlace::kOutOnly; })},
+      {"blocks without norms", block([](BlockSpec& b) { b.norm.kind = NormKind::kNone; })},
+      {"residuals from the norm's output", block([](BlockSpec& b) { b.residual_from_norm = true; })},
+      {"scaled residuals", block([](BlockSpec& b) { b.residual_scale = 0.22; })},
+      {"parallel halves",
+       block([](BlockSpec& b) { b.residual = Residual::kParallel, b.norm_place = NormPlace::kSandwich; })},
+      {"cross attention", block([](BlockSpec& b) { b.has_cross_attention = true; })},
+      {"mixture of experts", block([](BlockSpec& b) { b.ffn.moe.n_expert = 8; })},
+      {"this activation", block([](BlockSpec& b) { b.ffn.activation = ActivationKind::kQuickGelu; })},
+      {"values of another width", attn([](AttentionSpec& a) { a.d_head_v = 8; })},
+      {"clamped projections", attn([](AttentionSpec& a) { a.qkv_clip = 8; })},
+      {"this kind of q and k norm", attn([](AttentionSpec& a) { a.qk_norm = QkNorm::kWholeProjection; })},
+      {"soft-capped attention scores", attn([](AttentionSpec& a) { a.softcap = 50; })},
+      {"this attention mask", attn([](AttentionSpec& a) { a.mask = MaskKind::kStrided; })},
+      {"attention sinks", attn([](AttentionSpec& a) { a.has_sinks = true; })},
+      {"this kind of positions", attn([](AttentionSpec& a) { a.position = PositionKind::kAlibi; })},
+      {"latent attention", attn([](AttentionSpec& a) { a.kv_lora_rank = 512; })},
+  };
+  for (const BadConfig& bad : cases) {
+    SCOPED_TRACE(bad.part);
+    ModelConfig config = good_config();
+    bad.spoil(config);
+    expect_error(check_runnable(config), ErrorCode::kUnsupported, bad.part);
+  }
+}
+
+}  // namespace
+}  // namespace vitro

@@ -1,0 +1,103 @@
+#include "model/model.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "model/arch/architecture.h"
+#include "model/rope.h"
+#include "weights/bind.h"
+
+namespace vitro {
+namespace {
+
+// Resolves our names to views, once.
+class Resolver {
+ public:
+  explicit Resolver(const Tensors& tensors) : tensors_(tensors) {}
+
+  PanelMatrix matrix(std::string_view prefix, std::string_view name) const {
+    return tensors_.matrix(fmt::format("{}{}", prefix, name));
+  }
+  const float* vector(std::string_view prefix, std::string_view name) const {
+    const auto values = tensors_.vector(fmt::format("{}{}", prefix, name));
+    return values.empty() ? nullptr : values.data();
+  }
+  NormWeights norm(std::string_view prefix, std::string_view name) const {
+    const std::string norm_name = fmt::format("{}{}", prefix, name);
+    return {vector(norm_name, ".gain"), vector(norm_name, ".bias")};
+  }
+  AttentionWeights attention(const std::string& p) const {
+    return {matrix(p, "w_q"), matrix(p, "w_k"), matrix(p, "w_v"), matrix(p, "w_o"),  vector(p, "b_q"),
+            vector(p, "b_k"), vector(p, "b_v"), vector(p, "b_o"), norm(p, "q_norm"), norm(p, "k_norm")};
+  }
+  FeedForwardWeights feed_forward(const std::string& p) const {
+    return {matrix(p, "w_gate"), matrix(p, "w_up"), matrix(p, "w_down"),
+            vector(p, "b_gate"), vector(p, "b_up"), vector(p, "b_down")};
+  }
+  BlockWeights block(int64_t layer) const {
+    const std::string p = fmt::format("blocks.{}.", layer);
+    return {norm(p, "attn_norm"),     norm(p, "attn_post_norm"), norm(p, "ffn_norm"),
+            norm(p, "ffn_post_norm"), attention(p + "attn."),    feed_forward(p + "ffn.")};
+  }
+
+ private:
+  const Tensors& tensors_;
+};
+
+void resolve_weights(Model& model) {
+  const Resolver resolve(model.tensors);
+  model.w_embed = resolve.matrix("", "embed.w");
+  model.w_pos = resolve.matrix("", "pos_embed.w");
+  model.embed_norm = resolve.norm("", "embed_norm");
+  for (int64_t layer = 0; layer < model.config.n_layer(); ++layer) model.blocks.push_back(resolve.block(layer));
+  model.final_norm = resolve.norm("", "final_norm");
+  model.w_unembed = model.config.is_head_tied ? model.w_embed : resolve.matrix("", "unembed.w");
+  model.b_unembed = resolve.vector("", "unembed.b");
+  model.rope_factors = model.tensors.vector("rope_factors");
+}
+
+void collect_rope_kinds(Model& model) {
+  for (const BlockSpec& block : model.config.blocks) {
+    if (block.attn.position != PositionKind::kRope) {
+      model.rope_kind_of.push_back(-1);
+      continue;
+    }
+    auto& kinds = model.rope_kinds;
+    const auto it = std::find(kinds.begin(), kinds.end(), block.attn.rope);
+    model.rope_kind_of.push_back(static_cast<int>(it - kinds.begin()));
+    if (it == kinds.end()) kinds.push_back(block.attn.rope);
+  }
+}
+
+}  // namespace
+
+std::vector<Rotary> rotary_for(const Model& model, int64_t seq_len) {
+  std::vector<Rotary> out;
+  for (const RopeSpec& spec : model.rope_kinds) {
+    out.push_back({rope_frequencies(spec, seq_len, model.rope_factors), rope_attention_factor(spec, seq_len)});
+  }
+  return out;
+}
+
+NormOp norm_op(const NormSpec& spec, const NormWeights& weights) {
+  return {spec.kind == NormKind::kRms ? NormOp::Kind::kRms : NormOp::Kind::kLayerNorm, weights.gain, weights.bias,
+          static_cast<float>(spec.gain_offset), static_cast<float>(spec.eps)};
+}
+
+Result<std::shared_ptr<const Model>> load_model(const Checkpoint& checkpoint, const LoadOptions& options,
+                                                ThreadPool& pool) {
+  VITRO_TRY_ASSIGN(ModelDescription description, describe_model(checkpoint));
+  VITRO_TRY(check_runnable(description.config));
+  const Architecture& arch = *description.arch;
+  const std::vector<TensorSlot> slots = arch.tensor_slots(checkpoint.format(), description.config);
+  VITRO_TRY_ASSIGN(const std::vector<BoundTensor> bound, bind_tensors(checkpoint, slots, arch.ignorable_tensors));
+  auto model = std::make_shared<Model>();
+  model->config = std::move(description.config);
+  VITRO_TRY_ASSIGN(model->tensors, load_tensors(checkpoint, bound, options, pool));
+  resolve_weights(*model);
+  collect_rope_kinds(*model);
+  return std::shared_ptr<const Model>(std::move(model));
+}
+
+}  // namespace vitro

@@ -1,0 +1,70 @@
+// Model: a description and its weights, resolved by name once. Immutable; shared by every session that runs it.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "base/thread_pool.h"
+#include "formats/checkpoint.h"
+#include "model/batch.h"
+#include "model/config.h"
+#include "ops/norm.h"
+#include "tensor/panel_matrix.h"
+#include "weights/tensors.h"
+
+namespace vitro {
+
+/// Views of one norm's vectors; null where the spec has none.
+struct NormWeights {
+  const float* gain = nullptr;
+  const float* bias = nullptr;
+};
+
+struct AttentionWeights {
+  PanelMatrix w_q, w_k, w_v, w_o;
+  const float *b_q = nullptr, *b_k = nullptr, *b_v = nullptr, *b_o = nullptr;
+  NormWeights q_norm, k_norm;
+};
+
+struct FeedForwardWeights {
+  PanelMatrix w_gate, w_up, w_down;
+  const float *b_gate = nullptr, *b_up = nullptr, *b_down = nullptr;
+};
+
+struct BlockWeights {
+  NormWeights attn_norm, attn_post_norm, ffn_norm, ffn_post_norm;
+  AttentionWeights attn;
+  FeedForwardWeights ffn;
+};
+
+struct Model {
+  ModelConfig config;
+  Tensors tensors;  ///< owns what the views below see
+
+  PanelMatrix w_embed;  ///< [vocab_size, d_model]
+  PanelMatrix w_pos;    ///< [n_position_rows, d_model], learned positions
+  NormWeights embed_norm;
+  std::vector<BlockWeights> blocks;
+  NormWeights final_norm;
+  PanelMatrix w_unembed;  ///< w_embed itself when tied
+  const float* b_unembed = nullptr;
+
+  std::vector<RopeSpec> rope_kinds;     ///< the distinct rotary kinds of the blocks
+  std::vector<int> rope_kind_of;        ///< [n_layer], index into rope_kinds, -1: none
+  std::span<const float> rope_factors;  ///< divisors that a GGUF file brings, or empty
+};
+
+/// Rotary positions of every kind for a sequence whose prompt has `seq_len` tokens.
+std::vector<Rotary> rotary_for(const Model& model, int64_t seq_len);
+
+/// What `norm` does with these vectors.
+NormOp norm_op(const NormSpec& spec, const NormWeights& weights);
+
+/// Loads an opened checkpoint: description, limits, names, weights. Every error of arch/, bind and load_tensors.
+Result<std::shared_ptr<const Model>> load_model(const Checkpoint& checkpoint, const LoadOptions& options,
+                                                ThreadPool& pool);
+
+}  // namespace vitro

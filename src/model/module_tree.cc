@@ -1,0 +1,220 @@
+#include "model/module_tree.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace vitro {
+namespace {
+
+std::string norm_words(const NormSpec& norm) {
+  return fmt::format("{}, eps {:.3g}{}", norm.kind == NormKind::kRms ? "RMS norm" : "LayerNorm", norm.eps,
+                     norm.gain_offset != 0.0 ? fmt::format(", gain + {:g}", norm.gain_offset) : "");
+}
+
+std::string_view scaling_name(RopeScaling scaling) {
+  switch (scaling) {
+    case RopeScaling::kNone:
+      return "";
+    case RopeScaling::kLinear:
+      return "linear";
+    case RopeScaling::kDynamic:
+      return "dynamic";
+    case RopeScaling::kYarn:
+      return "YaRN";
+    case RopeScaling::kLongRope:
+      return "LongRoPE";
+    case RopeScaling::kLlama3:
+      return "llama3";
+    case RopeScaling::kFactors:
+      return "factors of the file";
+  }
+  return "";
+}
+
+std::string position_words(const AttentionSpec& attn) {
+  if (attn.position != PositionKind::kRope) return "";
+  std::string words = fmt::format(", RoPE theta {}", attn.rope.theta);
+  if (attn.rope.d_rot != attn.d_head) words += fmt::format(" on {} of {}", attn.rope.d_rot, attn.d_head);
+  if (attn.rope.scaling != RopeScaling::kNone) words += fmt::format(" {}", scaling_name(attn.rope.scaling));
+  if (attn.rope.factor != 1.0) words += fmt::format(" x {:g}", attn.rope.factor);
+  return words;
+}
+
+std::string attention_words(const AttentionSpec& attn) {
+  std::string words = fmt::format("{} heads of {}", attn.n_head, attn.d_head);
+  if (attn.n_kv_head != attn.n_head) words += fmt::format(", {} of keys and values", attn.n_kv_head);
+  words += attn.mask == MaskKind::kWindow ? fmt::format(", window {}", attn.window) : ", causal";
+  return words + position_words(attn);
+}
+
+std::string_view activation_name(ActivationKind kind) {
+  switch (kind) {
+    case ActivationKind::kSilu:
+      return "SiLU";
+    case ActivationKind::kGeluTanh:
+      return "GELU (tanh)";
+    case ActivationKind::kGeluErf:
+      return "GELU";
+    case ActivationKind::kRelu:
+      return "ReLU";
+    case ActivationKind::kReluSquared:
+      return "squared ReLU";
+    case ActivationKind::kQuickGelu:
+      return "quick GELU";
+    case ActivationKind::kClampedSwiglu:
+      return "clamped SwiGLU";
+  }
+  return "";
+}
+
+std::string feed_forward_words(const FeedForwardSpec& ffn) {
+  return fmt::format("{} neurons, {}{}", ffn.d_ff, ffn.is_gated ? "gated " : "", activation_name(ffn.activation));
+}
+
+/// Words for a module inside a block, by its name.
+std::string block_module_words(std::string_view name, const BlockSpec& block) {
+  if (name == "attn") return attention_words(block.attn);
+  if (name == "ffn") return feed_forward_words(block.ffn);
+  if (name == "q_norm" || name == "k_norm") return norm_words(block.attn.qk_norm_spec);
+  return name.ends_with("norm") ? norm_words(block.norm) : "";
+}
+
+std::string block_words(const BlockSpec& block) {
+  if (block.residual == Residual::kParallel) return "attn and ffn in parallel";
+  if (block.residual == Residual::kParallelSharedNorm) return "attn and ffn in parallel behind one norm";
+  return "";
+}
+
+std::string outer_module_words(std::string_view name, const ModelConfig& config) {
+  if (name == "final_norm") return norm_words(config.final_norm);
+  if (name == "embed_norm") return norm_words(config.embed_norm);
+  if (name == "embed" && config.is_head_tied) return "also the head (tied)";
+  if (name == "pos_embed") return "learned positions";
+  return "";
+}
+
+Module& child(Module& parent, std::string_view name) {
+  for (Module& module : parent.modules) {
+    if (module.name == name) return module;
+  }
+  parent.modules.emplace_back().name = name;
+  return parent.modules.back();
+}
+
+/// Slots go in one by one, in forward order; sums are made at the end.
+class TreeBuilder {
+ public:
+  explicit TreeBuilder(const ModelConfig& config) : config_(config) { fold_layers(); }
+
+  void add(const TensorSlot& slot, const WeightEntry* entry) {
+    std::string_view name = slot.name;
+    if (!name.starts_with("blocks.")) {
+      return add_leaf(root_, name, nullptr, slot, entry);
+    }
+    name.remove_prefix(std::string_view("blocks.").size());
+    size_t layer = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), layer);
+    name.remove_prefix(static_cast<size_t>(end - name.data()) + 1);
+    add_leaf(group_module(group_of_[layer]), name, &config_.blocks[layer], slot, entry);
+  }
+
+  Module finish() {
+    sum(root_);
+    return std::move(root_);
+  }
+
+ private:
+  void fold_layers() {
+    std::vector<size_t> first_of;
+    for (size_t i = 0; i < config_.blocks.size(); ++i) {
+      const auto is_equal = [&](size_t first) { return config_.blocks[first] == config_.blocks[i]; };
+      const auto it = std::find_if(first_of.begin(), first_of.end(), is_equal);
+      group_of_.push_back(static_cast<size_t>(it - first_of.begin()));
+      if (it == first_of.end()) {
+        first_of.push_back(i);
+        groups_.emplace_back();
+      }
+      groups_[group_of_.back()].push_back(static_cast<int64_t>(i));
+    }
+  }
+
+  /// All groups are made at once, so that references to them stay good.
+  Module& group_module(size_t group) {
+    Module& blocks = child(root_, "blocks");
+    for (size_t i = blocks.modules.size(); i < groups_.size(); ++i) {
+      Module& module = blocks.modules.emplace_back();
+      module.layers = groups_[i];
+      module.name = layer_ranges(module.layers);
+      module.n_copies = static_cast<int64_t>(module.layers.size());
+      module.what = block_words(config_.blocks[static_cast<size_t>(module.layers.front())]);
+    }
+    return blocks.modules[group];
+  }
+
+  void add_leaf(Module& at, std::string_view path, const BlockSpec* block, const TensorSlot& slot,
+                const WeightEntry* entry) {
+    if (const size_t dot = path.find('.'); dot != std::string_view::npos) {
+      const std::string_view name = path.substr(0, dot);
+      Module& inner = child(at, name);
+      if (inner.what.empty()) inner.what = block ? block_module_words(name, *block) : outer_module_words(name, config_);
+      return add_leaf(inner, path.substr(dot + 1), block, slot, entry);
+    }
+    auto it =
+        std::find_if(at.tensors.begin(), at.tensors.end(), [&](const TensorLeaf& leaf) { return leaf.name == path; });
+    if (it == at.tensors.end()) {
+      at.tensors.push_back({std::string(path), slot.shape, {}, 0, !path.starts_with("rope_factors")});
+      it = at.tensors.end() - 1;
+    }
+    if (!entry) return;
+    it->n_bytes += checked_bytes(entry->dtype, slot.shape).value_or(0);
+    if (std::find(it->types.begin(), it->types.end(), entry->dtype) == it->types.end())
+      it->types.push_back(entry->dtype);
+  }
+
+  /// Bytes of leaves are sums over all copies already; parameters are those of one copy.
+  void sum(Module& module) {
+    for (const TensorLeaf& leaf : module.tensors) {
+      if (leaf.is_parameter) module.n_parameters += leaf.shape.n_elements();
+      module.n_bytes += leaf.n_bytes;
+    }
+    for (Module& inner : module.modules) {
+      sum(inner);
+      module.n_parameters += inner.n_parameters * inner.n_copies;
+      module.n_bytes += inner.n_bytes;
+    }
+  }
+
+  const ModelConfig& config_;
+  std::vector<size_t> group_of_;              // [n_layer]
+  std::vector<std::vector<int64_t>> groups_;  // layers of each group
+  Module root_;
+};
+
+}  // namespace
+
+Module module_tree(const ModelConfig& config, std::span<const TensorSlot> slots, std::span<const BoundTensor> bound) {
+  TreeBuilder builder(config);
+  if (bound.empty()) {
+    for (const TensorSlot& slot : slots) {
+      if (!slot.is_optional) builder.add(slot, nullptr);
+    }
+  }
+  for (const BoundTensor& tensor : bound) builder.add(*tensor.slot, tensor.entry);
+  return builder.finish();
+}
+
+std::string layer_ranges(std::span<const int64_t> layers) {
+  std::string text;
+  for (size_t i = 0; i < layers.size();) {
+    size_t last = i;
+    while (last + 1 < layers.size() && layers[last + 1] == layers[last] + 1) ++last;
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", layers[i]);
+    if (last > i) text += fmt::format("-{}", layers[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
+}  // namespace vitro

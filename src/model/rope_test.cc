@@ -1,0 +1,180 @@
+// Rotary frequencies against NumPy float64 (tests/data/model/rope.json, by tools/make_rope_expectations.py) and, where
+// the shared goldens are, against the tables of the reference for every decoder whose family is known here.
+#include "model/rope.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "formats/json.h"
+#include "formats/mapped_file.h"
+#include "formats/safetensors.h"
+#include "model/arch/architecture.h"
+#include "testing/shared_data.h"
+
+namespace vitro {
+namespace {
+
+using testing::repo_path;
+using testing::shared_path;
+
+double real(const Value& object, std::string_view key, double missing) {
+  const Value* value = object.find(key);
+  if (!value) return missing;
+  return value->as_int() ? static_cast<double>(*value->as_int()) : *value->as_real();
+}
+
+std::vector<double> reals(const Value& object, std::string_view key) {
+  std::vector<double> out;
+  const Value* value = object.find(key);
+  if (!value) return out;
+  for (const Value& item : *value->as_array())
+    out.push_back(item.as_int() ? static_cast<double>(*item.as_int()) : *item.as_real());
+  return out;
+}
+
+RopeScaling scaling_of(const std::string& kind) {
+  if (kind == "linear") return RopeScaling::kLinear;
+  if (kind == "dynamic") return RopeScaling::kDynamic;
+  if (kind == "yarn") return RopeScaling::kYarn;
+  if (kind == "longrope") return RopeScaling::kLongRope;
+  if (kind == "llama3") return RopeScaling::kLlama3;
+  if (kind == "factors") return RopeScaling::kFactors;
+  EXPECT_EQ(kind, "none");
+  return RopeScaling::kNone;
+}
+
+RopeSpec spec_of(const Value& c) {
+  RopeSpec spec;
+  spec.scaling = scaling_of(*c.find("kind")->as_string());
+  spec.d_rot = static_cast<int64_t>(real(c, "d_rot", 0));
+  spec.theta = real(c, "theta", 0);
+  spec.factor = real(c, "factor", 1);
+  spec.n_ctx_original = static_cast<int64_t>(real(c, "n_ctx_original", 0));
+  spec.low_freq_factor = real(c, "low_freq_factor", 1);
+  spec.high_freq_factor = real(c, "high_freq_factor", 4);
+  spec.beta_fast = real(c, "beta_fast", 32);
+  spec.beta_slow = real(c, "beta_slow", 1);
+  spec.mscale = real(c, "mscale", 0);
+  spec.mscale_all_dim = real(c, "mscale_all_dim", 0);
+  spec.attention_factor = real(c, "attention_factor", 0);
+  spec.is_truncated = !c.find("is_truncated") || *c.find("is_truncated")->as_bool();
+  spec.short_factors = reals(c, "short_factors");
+  spec.long_factors = reals(c, "long_factors");
+  return spec;
+}
+
+TEST(RopeTest, EveryKindIsWhatItsFormulaSays) {
+  std::ifstream file(repo_path("tests/data/model/rope.json"));
+  std::stringstream text;
+  text << file.rdbuf();
+  const auto cases = parse_json(text.str(), "rope.json");
+  ASSERT_TRUE(cases) << cases.error().message;
+  ASSERT_GE(cases->as_array()->size(), 17u);
+  for (const Value& c : *cases->as_array()) {
+    SCOPED_TRACE(to_string(c));
+    const auto seq_len = static_cast<int64_t>(real(c, "seq_len", 1));
+    std::vector<float> factors;
+    for (const double x : reals(c, "factors")) factors.push_back(static_cast<float>(x));
+    const std::vector<double> found = rope_frequencies(spec_of(c), seq_len, factors);
+    const std::vector<double> expected = reals(c, "expected_frequencies");
+    ASSERT_EQ(found.size(), expected.size());
+    for (size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-13 * expected[i]) << i;
+    EXPECT_NEAR(rope_attention_factor(spec_of(c), seq_len), real(c, "expected_attention_factor", 0), 1e-15);
+  }
+}
+
+TEST(RopeTest, LongRopeWithoutListsTakesTheFactorsOfTheFile) {
+  RopeSpec spec{.d_rot = 4, .scaling = RopeScaling::kLongRope, .factor = 4, .n_ctx_original = 32};
+  const std::vector<float> factors = {1.0f, 2.0f};
+  EXPECT_DOUBLE_EQ(rope_frequencies(spec, 10, factors)[1], 0.01 / 2.0);
+}
+
+/// cos or sin tables of one golden: values of tensor `name`.
+std::vector<float> table(const MappedFile& file, const SafetensorsFile& index, const std::string& name) {
+  for (const WeightEntry& entry : index.tensors) {
+    if (entry.name != name) continue;
+    std::vector<float> values(static_cast<size_t>(entry.shape.n_elements()));
+    std::memcpy(values.data(), file.bytes().data() + entry.begin, values.size() * sizeof(float));
+    return values;
+  }
+  return {};
+}
+
+struct Table {
+  std::string prefix;  ///< "", "full_attention." or "sliding_attention."
+  RopeSpec rope;
+};
+
+/// One table, or one for each layer type where layers rotate differently.
+std::vector<Table> tables_of(const ModelConfig& config) {
+  const RopeSpec& first = config.blocks.front().attn.rope;
+  for (const BlockSpec& block : config.blocks) {
+    if (block.attn.rope == first) continue;
+    const bool is_first_window = config.blocks.front().attn.mask == MaskKind::kWindow;
+    const std::string names[] = {"full_attention.", "sliding_attention."};
+    return {{names[is_first_window ? 1 : 0], first}, {names[is_first_window ? 0 : 1], block.attn.rope}};
+  }
+  return {{"", first}};
+}
+
+/// The reference forms angles in float32, whose rounding grows with the angle: 2^-22 of it.
+void expect_row(const RopeSpec& rope, int64_t pos, const std::vector<float>& cos, const std::vector<float>& sin) {
+  ASSERT_EQ(cos.size(), static_cast<size_t>(rope.d_rot));
+  const std::vector<double> frequencies = rope_frequencies(rope, pos + 1, {});
+  const double factor = rope_attention_factor(rope, pos + 1);
+  for (size_t i = 0; i < frequencies.size(); ++i) {
+    const double angle = static_cast<double>(pos) * frequencies[i];
+    const double tolerance = 1e-6 + std::ldexp(angle, -22);
+    // Halves: the reference repeats the angles.
+    for (const size_t at : {i, i + frequencies.size()}) {
+      EXPECT_NEAR(cos[at], factor * std::cos(angle), tolerance) << "pos " << pos << " pair " << i;
+      EXPECT_NEAR(sin[at], factor * std::sin(angle), tolerance) << "pos " << pos << " pair " << i;
+    }
+  }
+}
+
+int check_golden(const std::filesystem::path& folder) {
+  const auto checkpoint = Checkpoint::open(folder);
+  if (!checkpoint || !find_architecture(checkpoint->format(), checkpoint->config())) return 0;
+  const auto description = describe_model(*checkpoint);
+  EXPECT_TRUE(description) << description.error().message;
+  const auto file = MappedFile::open(folder / "rope.safetensors");
+  const auto index = read_safetensors(file->bytes(), "rope.safetensors");
+  EXPECT_TRUE(index) << index.error().message;
+  int n_rows = 0;
+  for (const Table& kind : tables_of(description->config)) {
+    for (const int64_t pos : {0, 1, 2, 17, 31, 32, 127, 4096, 14000, 100000}) {
+      const std::string suffix = fmt::format("{}", pos);
+      expect_row(kind.rope, pos, table(*file, *index, kind.prefix + "cos." + suffix),
+                 table(*file, *index, kind.prefix + "sin." + suffix));
+      ++n_rows;
+    }
+  }
+  return n_rows;
+}
+
+int check_goldens(const std::filesystem::path& models) {
+  int n_rows = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(models)) {
+    if (!std::filesystem::exists(entry.path() / "rope.safetensors")) continue;
+    SCOPED_TRACE(entry.path().filename().string());
+    n_rows += check_golden(entry.path());
+  }
+  return n_rows;
+}
+
+// Eleven checkpoints, ten positions each, gemma3 with two tables.
+TEST(RopeTest, AgreesWithTheReferenceTables) { EXPECT_GE(check_goldens(repo_path("tests/golden")), 110); }
+
+TEST(RopeTest, AgreesWithTheSharedReferenceTables) {
+  const auto models = shared_path("goldens/models");
+  if (!models) GTEST_SKIP() << "the shared goldens are not there";
+  EXPECT_GE(check_goldens(*models), 150);
+}
+
+}  // namespace
+}  // namespace vitro

@@ -1,0 +1,115 @@
+#include "weights/bind.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "formats/quote_name.h"
+#include "tensor/panel.h"
+
+namespace vitro {
+namespace {
+
+constexpr size_t kMaxLines = 20;
+
+/// Problems of one checkpoint; keeps the first lines and counts the rest, so that a hostile file cannot make the
+/// message grow.
+class Problems {
+ public:
+  template <class... Args>
+  void add(fmt::format_string<Args...> format, Args&&... args) {
+    if (++n_found_ <= kMaxLines) text_ += "\n  " + fmt::format(format, std::forward<Args>(args)...);
+  }
+
+  Status status(std::string_view where) const {
+    if (n_found_ == 0) return {};
+    const std::string more = n_found_ > kMaxLines ? fmt::format("\n  and {} more", n_found_ - kMaxLines) : "";
+    return fail(ErrorCode::kInvalidArgument, "{}: the tensors do not fit the model's description:{}{}", where, text_,
+                more);
+  }
+
+ private:
+  std::string text_;
+  size_t n_found_ = 0;
+};
+
+bool is_usable(SlotUse use, DType dtype) {
+  if (use == SlotUse::kMatrix) return has_panel_layout(dtype);
+  return dtype == DType::kF32 || dtype == DType::kF16 || dtype == DType::kBF16;
+}
+
+bool is_ignorable(std::string_view name, std::span<const std::string_view> ignorable) {
+  return std::any_of(ignorable.begin(), ignorable.end(), [&](std::string_view pattern) {
+    return pattern.starts_with('.') ? name.ends_with(pattern) : name == pattern;
+  });
+}
+
+/// The first source whose name is in the file; entry is null if there is none.
+BoundTensor find_source(const Checkpoint& checkpoint, const TensorSlot& slot) {
+  BoundTensor bound{.slot = &slot};
+  for (size_t i = 0; i < slot.sources.size() && !bound.entry; ++i) {
+    bound.entry = checkpoint.find(slot.sources[i].name);
+    bound.source_idx = static_cast<int>(i);
+  }
+  return bound;
+}
+
+void check_bound(const BoundTensor& bound, Problems& problems) {
+  const WeightEntry& entry = *bound.entry;
+  if (entry.shape != bound.source().shape) {
+    problems.add("{} has shape {}, the description says {}", quote_name(entry.name), to_string(entry.shape),
+                 to_string(bound.source().shape));
+  }
+  if (!is_usable(bound.slot->use, entry.dtype)) {
+    problems.add("{} has type {}, which cannot be used for {}", quote_name(entry.name), dtype_info(entry.dtype).name,
+                 bound.slot->use == SlotUse::kMatrix ? "a weight matrix" : "a vector (F32, F16 or BF16 can)");
+  }
+}
+
+/// One pass over the slots. Fused tensors fill several slots and are reported once.
+class Binder {
+ public:
+  explicit Binder(const Checkpoint& checkpoint) : checkpoint_(checkpoint) {}
+
+  void bind(const TensorSlot& slot) {
+    const BoundTensor bound = find_source(checkpoint_, slot);
+    if (!bound.entry) {
+      if (!slot.is_optional) add_missing(slot);
+      return;
+    }
+    if (used_.insert(bound.entry).second) check_bound(bound, problems_);
+    bound_.push_back(bound);
+  }
+
+  Result<std::vector<BoundTensor>> finish(std::span<const std::string_view> ignorable) {
+    for (const WeightEntry& entry : checkpoint_.tensors()) {
+      if (used_.contains(&entry) || is_ignorable(entry.name, ignorable)) continue;
+      problems_.add("{} {} has no place in the model", quote_name(entry.name), to_string(entry.shape));
+    }
+    VITRO_TRY(problems_.status(checkpoint_.path().string()));
+    return std::move(bound_);
+  }
+
+ private:
+  void add_missing(const TensorSlot& slot) {
+    const TensorSource& source = slot.sources.at(0);
+    if (missing_.insert(source.name).second) problems_.add("'{}' {} is missing", source.name, to_string(source.shape));
+  }
+
+  const Checkpoint& checkpoint_;
+  Problems problems_;
+  std::set<const WeightEntry*> used_;
+  std::set<std::string_view> missing_;
+  std::vector<BoundTensor> bound_;
+};
+
+}  // namespace
+
+Result<std::vector<BoundTensor>> bind_tensors(const Checkpoint& checkpoint, std::span<const TensorSlot> slots,
+                                              std::span<const std::string_view> ignorable) {
+  Binder binder(checkpoint);
+  for (const TensorSlot& slot : slots) binder.bind(slot);
+  return binder.finish(ignorable);
+}
+
+}  // namespace vitro

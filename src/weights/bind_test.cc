@@ -1,0 +1,122 @@
+// Binding on small files made here: what fits, and every way not to fit, all in one message.
+#include "weights/bind.h"
+
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <optional>
+
+#include "testing/expect_error.h"
+#include "testing/safetensors_writer.h"
+
+namespace vitro {
+namespace {
+
+using testing::expect_error;
+using testing::SafetensorsWriter;
+
+/// A folder with a config.json and these tensors, removed at the end.
+class BindTest : public ::testing::Test {
+ public:
+  BindTest& add(std::string_view name, DType dtype, const Shape& shape) {
+    writer_.add(name, dtype, shape, std::string(static_cast<size_t>(*checked_bytes(dtype, shape)), '\0'));
+    return *this;
+  }
+
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() / ("vitro_bind_" + std::to_string(::getpid()));
+    std::filesystem::create_directories(folder_);
+    testing::write_file(folder_ / "config.json", "{}");
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  const Checkpoint& open() {
+    testing::write_file(folder_ / "model.safetensors", writer_.bytes());
+    auto opened = Checkpoint::open(folder_);
+    EXPECT_TRUE(opened) << opened.error().message;
+    checkpoint_.emplace(std::move(*opened));
+    return *checkpoint_;
+  }
+
+  std::filesystem::path folder_;
+  SafetensorsWriter writer_;
+  std::optional<Checkpoint> checkpoint_;
+};
+
+TensorSlot matrix(std::string name, Shape shape, std::vector<std::string> sources) {
+  TensorSlot slot{.name = std::move(name), .shape = shape};
+  for (std::string& source : sources) slot.sources.push_back({.name = std::move(source), .shape = shape});
+  return slot;
+}
+
+TensorSlot vector(std::string name, int64_t n, std::vector<std::string> sources) {
+  TensorSlot slot = matrix(std::move(name), {n}, std::move(sources));
+  slot.use = SlotUse::kVector;
+  return slot;
+}
+
+constexpr std::string_view kIgnorable[] = {".attn.mask", "lm_head.weight"};
+
+TEST_F(BindTest, TakesTheFirstSourceThatIsThere) {
+  add("wte.weight", DType::kF32, {4, 8})
+      .add("norm.weight", DType::kBF16, {8})
+      .add("lm_head.weight", DType::kF32, {4, 8});
+  add("h.0.attn.mask", DType::kU8, {2, 2});
+  TensorSlot optional = vector("rope_factors", 4, {"rope_freqs.weight"});
+  optional.is_optional = true;
+  const std::vector<TensorSlot> slots = {matrix("embed.w", {4, 8}, {"transformer.wte.weight", "wte.weight"}),
+                                         vector("final_norm.gain", 8, {"norm.weight"}), optional};
+  const auto bound = bind_tensors(open(), slots, kIgnorable);
+  ASSERT_TRUE(bound) << bound.error().message;
+  ASSERT_EQ(bound->size(), 2u);
+  EXPECT_EQ((*bound)[0].slot, &slots[0]);
+  EXPECT_EQ((*bound)[0].source_idx, 1);
+  EXPECT_EQ((*bound)[0].entry->name, "wte.weight");
+  EXPECT_EQ((*bound)[1].entry->dtype, DType::kBF16);
+}
+
+TEST_F(BindTest, ReportsEveryMisfitAtOnce) {
+  add("embed", DType::kF32, {4, 9})
+      .add("norm", DType::kI32, {8})
+      .add("up", DType::kI64, {2, 2})
+      .add("extra", DType::kF32, {3});
+  add("xattn.mask", DType::kF32, {1});
+  const std::vector<TensorSlot> slots = {matrix("embed.w", {4, 8}, {"embed"}), vector("final_norm.gain", 8, {"norm"}),
+                                         matrix("up.w", {2, 2}, {"up"}),
+                                         matrix("down.w", {2, 2}, {"down", "other.down"})};
+  const auto bound = bind_tensors(open(), slots, kIgnorable);
+  for (const char* part : {"'embed' has shape [4, 9], the description says [4, 8]",
+                           "'norm' has type I32, which cannot be used for a vector",
+                           "'up' has type I64, which cannot be used for a weight matrix", "'down' [2, 2] is missing",
+                           "'extra' [3] has no place in the model", "'xattn.mask' [1] has no place"}) {
+    expect_error(bound, ErrorCode::kInvalidArgument, part);
+  }
+}
+
+TEST_F(BindTest, AFusedTensorIsReportedOnce) {
+  add("other", DType::kF32, {1});
+  std::vector<TensorSlot> slots;
+  for (const char* name : {"w_q", "w_k", "w_v"}) {
+    slots.push_back(matrix(name, {2, 2}, {"qkv"}));
+    slots.back().sources[0].shape = {6, 2};
+  }
+  const auto bound = bind_tensors(open(), slots, kIgnorable);
+  expect_error(bound, ErrorCode::kInvalidArgument, "'qkv' [6, 2] is missing");
+  EXPECT_EQ(bound.error().message.find("qkv"), bound.error().message.rfind("qkv"));
+}
+
+TEST_F(BindTest, LongListsAreCut) {
+  add("other", DType::kF32, {1});
+  std::vector<TensorSlot> slots;
+  for (int i = 0; i < 500; ++i) slots.push_back(vector(fmt::format("v{}", i), 2, {fmt::format("missing{}", i)}));
+  const auto bound = bind_tensors(open(), slots, kIgnorable);
+  expect_error(bound, ErrorCode::kInvalidArgument, "'missing19' [2] is missing");
+  expect_error(bound, ErrorCode::kInvalidArgument, "and 481 more");
+  EXPECT_EQ(bound.error().message.find("missing20'"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace vitro

@@ -1,0 +1,54 @@
+// TensorSlot: one tensor of a model as the engine names it, where each file format keeps it, and how the file's layout
+// becomes ours. Transforms are data and reversible, so that loading, saving and inspecting agree about rows.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/checkpoint.h"
+#include "tensor/shape.h"
+
+namespace vitro {
+
+/// How rows of a file's tensor become rows of ours. "Rows" are the outermost dimension; a vector of n values has n rows
+/// of one.
+struct RowMap {
+  enum class Kind : uint8_t {
+    kIdentity,
+    kRange,    ///< rows [first, first + n): fused tensors that stack blocks (q | k | v, gate | up), position offsets
+    kPerHead,  ///< our row h * d + i is file row h * stride + first + i: fused tensors that interleave by head
+    kRopeUnpermute,  ///< file rows are in adjacent-pair order, ours in halves: per head of d rows, our j*d/2 + i is
+                     ///< file 2i + j
+  };
+  Kind kind = Kind::kIdentity;
+  int64_t first = 0;
+  int64_t d = 0;       ///< rows a head
+  int64_t stride = 0;  ///< file rows from head to head (kPerHead)
+};
+
+/// File row of our row `row`.
+int64_t source_row(const RowMap& map, int64_t row);
+
+/// One place a tensor may be found.
+struct TensorSource {
+  std::string name = {};  ///< exact name in the file
+  Shape shape = {};       ///< shape the file must have
+  RowMap rows = {};
+  bool is_transposed = false;  ///< the file stores [in, out] (before `rows` applies)
+  double add = 0.0;            ///< added to each value (undoes folds); only for float vectors
+};
+
+/// What the tensor is for: matrices go into panels, vectors become float32.
+enum class SlotUse : uint8_t { kMatrix, kVector };
+
+struct TensorSlot {
+  std::string name = {};  ///< ours: "blocks.3.attn.w_q", "embed.w", "final_norm.gain"
+  Shape shape = {};       ///< ours: [rows, cols] for a matrix, [n] for a vector
+  SlotUse use = SlotUse::kMatrix;
+  std::vector<TensorSource> sources = {};  ///< tried in order; the first whose name is in the file is taken
+  bool is_optional = false;                ///< absence is fine (RoPE factors; a tied head that files may repeat)
+};
+
+}  // namespace vitro
