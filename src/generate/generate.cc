@@ -1,0 +1,165 @@
+#include "generate/generate.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <optional>
+
+#include "generate/stop.h"
+#include "tokens/stream_decoder.h"
+
+namespace vitro {
+namespace {
+
+constexpr auto kReasonNames = std::to_array<std::string_view>({
+#define VITRO_X(name, text, doc) text,
+    VITRO_STOP_REASONS(VITRO_X)
+#undef VITRO_X
+});
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Softmax of one row, for the probabilities that are reported. Sums in double.
+struct RowSoftmax {
+  double max = 0, sum = 0;
+  explicit RowSoftmax(std::span<const float> logits) {
+    max = *std::max_element(logits.begin(), logits.end());
+    for (const float x : logits) sum += std::exp(static_cast<double>(x) - max);
+  }
+  double probability(float logit) const { return std::exp(static_cast<double>(logit) - max) / sum; }
+};
+
+std::vector<Alternative> top_of(std::span<const float> logits, int n, const RowSoftmax& softmax) {
+  std::vector<int32_t> ids(logits.size());
+  for (size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<int32_t>(i);
+  const auto n_top = std::min(static_cast<size_t>(std::max(n, 0)), ids.size());
+  std::partial_sort(ids.begin(), ids.begin() + static_cast<ptrdiff_t>(n_top), ids.end(), [&](int32_t a, int32_t b) {
+    const float x = logits[static_cast<size_t>(a)], y = logits[static_cast<size_t>(b)];
+    return x != y ? x > y : a < b;
+  });
+  std::vector<Alternative> top;
+  for (size_t i = 0; i < n_top; ++i) top.push_back({ids[i], softmax.probability(logits[static_cast<size_t>(ids[i])])});
+  return top;
+}
+
+// Turns ids into text that is certain: whole characters, no beginning of a stop string.
+class TextStream {
+ public:
+  TextStream(const Tokenizer* tokenizer, const std::vector<std::string>& stops) : stop_(stops) {
+    if (tokenizer) decoder_.emplace(*tokenizer, /*skip_special=*/true, /*is_first=*/false);
+  }
+  std::string push(int32_t id) { return decoder_ ? stop_.push(decoder_->push(id)) : std::string(); }
+  std::string finish() { return decoder_ ? stop_.push(decoder_->finish()) + stop_.finish() : std::string(); }
+  bool is_stopped() const { return stop_.is_stopped(); }
+
+ private:
+  std::optional<StreamDecoder> decoder_;
+  StopMatcher stop_;
+};
+
+Status check_request(const LogitsSource& source, std::span<const int32_t> prompt, const GenerateOptions& options) {
+  VITRO_TRY(validate_stop_strings(options.stop_strings));
+  if (prompt.empty()) return fail(ErrorCode::kInvalidArgument, "the prompt has no tokens; give a text or --ids");
+  if (static_cast<int64_t>(prompt.size()) > source.room()) {
+    return fail(ErrorCode::kInvalidArgument,
+                "the prompt has {} tokens, the context holds {}; shorten it or ask for more with --context",
+                prompt.size(), source.room());
+  }
+  return {};
+}
+
+// One run of the loop.
+class Loop {
+ public:
+  Loop(LogitsSource& source, const Tokenizer* tokenizer, const GenerateOptions& options, int64_t vocab_size)
+      : source_(source),
+        options_(options),
+        sampler_(options.sampler, vocab_size),
+        text_(tokenizer, options.stop_strings) {}
+
+  Status run(std::span<const float> logits, std::span<const int32_t> prompt, const TokenCallback& on_token) {
+    history_.assign(prompt.begin(), prompt.end());
+    n_prompt_ = static_cast<int64_t>(prompt.size());
+    while (true) {
+      if (static_cast<int64_t>(out_.ids.size()) >= options_.max_tokens) return end(StopReason::kLength, on_token);
+      VITRO_TRY_ASSIGN(const bool goes_on, step(logits, on_token));
+      if (!goes_on) return {};
+      if (source_.room() < 1) return end(StopReason::kContext, on_token);
+      if (static_cast<int64_t>(out_.ids.size()) >= options_.max_tokens) continue;
+      const double start = seconds_now();
+      VITRO_TRY_ASSIGN(logits, source_.feed(std::span(&history_.back(), 1)));
+      out_.generate_seconds += seconds_now() - start;
+      ++out_.n_passes;
+    }
+  }
+
+  Generated take() { return std::move(out_); }
+
+ private:
+  // Samples, reports; false when the text has ended.
+  Result<bool> step(std::span<const float> logits, const TokenCallback& on_token) {
+    const TokenHistory history{history_, n_prompt_};
+    VITRO_TRY_ASSIGN(const int32_t id, sampler_.sample(logits, history, 0, history_.size()));
+    history_.push_back(id);
+    out_.ids.push_back(id);
+    const bool is_end = std::find(options_.end_ids.begin(), options_.end_ids.end(), id) != options_.end_ids.end();
+    const RowSoftmax softmax(logits);
+    const std::vector<Alternative> top = top_of(logits, options_.n_top, softmax);
+    GeneratedToken token{id, softmax.probability(logits[static_cast<size_t>(id)]),
+                         is_end ? text_.finish() : text_.push(id), top};
+    out_.text += token.text;
+    const bool wants_more = !on_token || on_token(token);
+    if (is_end) return stop(StopReason::kEndToken);
+    if (text_.is_stopped()) return stop(StopReason::kStopString);
+    return wants_more ? Result<bool>(true) : stop(StopReason::kCallback);
+  }
+
+  Result<bool> stop(StopReason reason) {
+    out_.reason = reason;
+    return false;
+  }
+
+  // Ends between tokens: what was held back is text after all.
+  Status end(StopReason reason, const TokenCallback& on_token) {
+    out_.reason = reason;
+    const std::string rest = text_.finish();
+    if (!rest.empty() && on_token) on_token({-1, 0, rest, {}});
+    out_.text += rest;
+    return {};
+  }
+
+  LogitsSource& source_;
+  const GenerateOptions& options_;
+  Sampler sampler_;
+  TextStream text_;
+  std::vector<int32_t> history_;
+  int64_t n_prompt_ = 0;
+  Generated out_;
+};
+
+}  // namespace
+
+std::string_view stop_reason_name(StopReason reason) { return kReasonNames[static_cast<size_t>(reason)]; }
+
+std::vector<Alternative> top_alternatives(std::span<const float> logits, int n) {
+  return top_of(logits, n, RowSoftmax(logits));
+}
+
+Result<Generated> generate(LogitsSource& source, const Tokenizer* tokenizer, std::span<const int32_t> prompt,
+                           const GenerateOptions& options, const TokenCallback& on_token) {
+  VITRO_TRY(check_request(source, prompt, options));
+  const double start = seconds_now();
+  VITRO_TRY_ASSIGN(const std::span<const float> logits, source.feed(prompt));
+  const double prompt_seconds = seconds_now() - start;
+  VITRO_TRY(validate(options.sampler, static_cast<int64_t>(logits.size())));
+  Loop loop(source, tokenizer, options, static_cast<int64_t>(logits.size()));
+  VITRO_TRY(loop.run(logits, prompt, on_token));
+  Generated out = loop.take();
+  out.prompt_seconds = prompt_seconds;
+  return out;
+}
+
+}  // namespace vitro

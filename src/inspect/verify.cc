@@ -1,0 +1,69 @@
+#include "inspect/verify.h"
+
+#include <fmt/core.h>
+
+#include <chrono>
+#include <cstring>
+
+#include "inspect/verify_internal.h"
+
+namespace vitro {
+namespace {
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+Result<Session> Verification::session(int64_t n_ctx, int64_t n_batch, int64_t n_logits) const {
+  SessionShape shape;
+  shape.n_ctx = n_ctx;
+  shape.n_batch = n_batch;
+  shape.n_logits = n_logits;
+  shape.page_size = options.page_size;
+  shape.n_threads = ctx.pool->n_threads();
+  return Session::create(model, shape, ctx);
+}
+
+void Verification::judge(double error, double limit, std::string_view what, double& worst) const {
+  if (!(error <= limit)) report.failures.push_back(fmt::format("{}: error {:.2e}, limit {:.0e}", what, error, limit));
+  worst = std::max(worst, error);
+}
+
+Status compare_steps(const Verification& v, Session& session, std::span<const int32_t> ids, int64_t first,
+                     int64_t prompt_len, ConstRows whole) {
+  session.begin(0, prompt_len);
+  if (first > 0) VITRO_TRY(session.feed(0, ids.first(static_cast<size_t>(first))));
+  for (int64_t i = first; i < static_cast<int64_t>(ids.size()); ++i) {
+    VITRO_TRY_ASSIGN(const auto logits, session.feed(0, ids.subspan(static_cast<size_t>(i), 1)));
+    ++v.report.n_step_rows;
+    if (std::memcmp(logits.data(), whole.row(i - first), logits.size_bytes()) == 0) continue;
+    v.report.failures.push_back(fmt::format("token by token, position {}: logits differ from the whole pass by {:.2e}",
+                                            i, absolute_error(logits.data(), whole.row(i - first), whole.width)));
+    return {};
+  }
+  return {};
+}
+
+Result<VerifyReport> verify_folder(const std::filesystem::path& folder, const VerifyOptions& options, OpContext ctx) {
+  const double start = seconds_now();
+  VITRO_TRY_ASSIGN(const Expectation expected, open_expectation(folder));
+  const bool is_real = expected.json.find("rows") != nullptr;
+  if (is_real && options.model.empty()) {
+    return fail(ErrorCode::kInvalidArgument,
+                "{}: holds a real model's answers without its weights; name them with --model FILE", folder.string());
+  }
+  const std::filesystem::path model_path = options.model.empty() ? folder : options.model;
+  VITRO_TRY_ASSIGN(const Checkpoint checkpoint, Checkpoint::open(model_path));
+  VITRO_TRY_ASSIGN(std::shared_ptr<const Model> model, load_model(checkpoint, {}, *ctx.pool));
+  VerifyReport report;
+  report.name = folder.filename().empty() ? folder.parent_path().filename().string() : folder.filename().string();
+  report.family = model->config.family;
+  const Verification v{expected, options, model, model_path, ctx, report};
+  VITRO_TRY(is_real ? verify_real(v) : verify_checkpoint(v));
+  report.seconds = seconds_now() - start;
+  return report;
+}
+
+}  // namespace vitro
