@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes tests/data/model/rope.json: rotary inverse frequencies and cos/sin multipliers in NumPy float64, from the formulas of the papers.
+"""Writes tests/data/model/rope.json: rotary inverse frequencies and cos/sin multipliers in NumPy float64.
 
-An independent statement of what src/model/rope.cc computes; run it only to add cases:
+From the formulas of the papers: an independent statement of what src/model/rope.cc computes; run it only to add cases:
     python3 tools/make_rope_expectations.py
 """
 import json
@@ -71,8 +71,8 @@ def factors(c):
     return base(c["theta"], c["d_rot"]) / np.array(c["factors"]), 1.0
 
 
-KINDS = {"none": lambda c: (base(c["theta"], c["d_rot"]), 1.0), "linear": linear, "dynamic": dynamic, "yarn": yarn,
-         "longrope": longrope, "llama3": llama3, "factors": factors}
+KINDS = {"none": lambda c: (base(c["theta"], c["d_rot"]), 1.0), "linear": linear, "dynamic": dynamic,
+         "yarn": yarn, "longrope": longrope, "llama3": llama3, "factors": factors}
 
 CASES = [
     dict(kind="none", d_rot=16, theta=10000.0),
@@ -85,14 +85,17 @@ CASES = [
     dict(kind="yarn", d_rot=32, theta=150000.0, factor=32.0, n_ctx_original=4096, is_truncated=False),
     dict(kind="yarn", d_rot=64, theta=10000.0, factor=40.0, n_ctx_original=4096, mscale=1.0, mscale_all_dim=0.707),
     dict(kind="yarn", d_rot=64, theta=10000.0, factor=40.0, n_ctx_original=4096, mscale=0.707),
-    dict(kind="yarn", d_rot=16, theta=1e6, factor=4.0, n_ctx_original=32768, beta_fast=16.0, beta_slow=2.0, attention_factor=1.25),
+    dict(kind="yarn", d_rot=16, theta=1e6, factor=4.0, n_ctx_original=32768, beta_fast=16.0, beta_slow=2.0,
+         attention_factor=1.25),
     dict(kind="yarn", d_rot=16, theta=10000.0, factor=8.0, n_ctx_original=6),
     dict(kind="longrope", d_rot=8, theta=10000.0, factor=32.0, n_ctx_original=4096, seq_len=4096,
          short_factors=[1.0, 1.1, 1.25, 1.5], long_factors=[1.5, 3.0, 17.5, 64.0]),
     dict(kind="longrope", d_rot=8, theta=10000.0, factor=32.0, n_ctx_original=4096, seq_len=4097,
          short_factors=[1.0, 1.1, 1.25, 1.5], long_factors=[1.5, 3.0, 17.5, 64.0]),
-    dict(kind="llama3", d_rot=64, theta=500000.0, factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0, n_ctx_original=8192),
-    dict(kind="llama3", d_rot=32, theta=500000.0, factor=32.0, low_freq_factor=1.0, high_freq_factor=4.0, n_ctx_original=64),
+    dict(kind="llama3", d_rot=64, theta=500000.0, factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0,
+         n_ctx_original=8192),
+    dict(kind="llama3", d_rot=32, theta=500000.0, factor=32.0, low_freq_factor=1.0, high_freq_factor=4.0,
+         n_ctx_original=64),
     dict(kind="factors", d_rot=8, theta=500000.0, factors=[1.0, 2.5, 8.0, 8.0]),
 ]
 
@@ -101,7 +104,8 @@ def main():
     out = []
     for case in CASES:
         frequencies, attention_factor = KINDS[case["kind"]](case)
-        out.append({**case, "expected_frequencies": frequencies.tolist(), "expected_attention_factor": attention_factor})
+        out.append({**case, "expected_frequencies": frequencies.tolist(),
+                    "expected_attention_factor": attention_factor})
     path = pathlib.Path(__file__).resolve().parent.parent / "tests/data/model/rope.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("[\n" + ",\n".join(json.dumps(case) for case in out) + "\n]\n")

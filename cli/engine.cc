@@ -1,0 +1,129 @@
+#include "cli/engine.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/cpu.h"
+#include "cli/terminal.h"
+
+namespace vitro {
+namespace {
+
+constexpr int kMaxThreads = 1024;
+constexpr size_t kMaxTextBytes = size_t{1} << 30;
+
+Result<std::unique_ptr<Tokenizer>> open_tokenizer(const EngineOptions& options, const Checkpoint& checkpoint,
+                                                  int64_t vocab_size) {
+  if (options.tokenizer.ends_with(".bin")) return load_llama2c_tokenizer(options.tokenizer, vocab_size);
+  if (!options.tokenizer.empty()) return load_tokenizer(options.tokenizer);
+  if (checkpoint.gguf()) return load_gguf_tokenizer(*checkpoint.gguf());
+  if (checkpoint.format() == SourceFormat::kLlama2c) {
+    return fail(ErrorCode::kNotFound, "{}: a llama2.c file carries no vocabulary; name one with --tokenizer tok512.bin",
+                options.model);
+  }
+  return load_tokenizer(options.model);
+}
+
+void add_ids(const Value* value, std::vector<int32_t>& ids) {
+  if (!value) return;
+  if (value->as_int()) ids.push_back(static_cast<int32_t>(*value->as_int()));
+  if (!value->as_array()) return;
+  for (const Value& item : *value->as_array()) {
+    if (item.as_int()) ids.push_back(static_cast<int32_t>(*item.as_int()));
+  }
+}
+
+}  // namespace
+
+Result<const KernelTable*> choose_kernels() {
+  const char* name = std::getenv("VITRO_ISA");
+  if (!name || !*name) return &best_kernel_table();
+  const KernelTable* table = find_kernel_table(name);
+  if (table) return table;
+  return fail(ErrorCode::kInvalidArgument, "VITRO_ISA={}: no such kernels on this machine; there are {}", name,
+              available_kernel_tables());
+}
+
+Result<Engine> open_threads(int n_threads) {
+  if (n_threads < 0 || n_threads > kMaxThreads) {
+    return fail(ErrorCode::kInvalidArgument, "--threads {}: expected 1 to {}", n_threads, kMaxThreads);
+  }
+  Engine engine;
+  VITRO_TRY_ASSIGN(engine.ctx.kernels, choose_kernels());
+  engine.pool = std::make_unique<ThreadPool>(n_threads == 0 ? n_usable_cpus() : n_threads);
+  engine.ctx.pool = engine.pool.get();
+  return engine;
+}
+
+Result<Engine> open_engine(const EngineOptions& options) {
+  const double start = now_seconds();
+  VITRO_TRY_ASSIGN(Engine engine, open_threads(options.n_threads));
+  VITRO_TRY_ASSIGN(Checkpoint checkpoint, Checkpoint::open(options.model));
+  engine.checkpoint = std::make_unique<Checkpoint>(std::move(checkpoint));
+  Progress progress("loading");
+  const LoadOptions load{options.checks_weights, [&](int64_t done, int64_t total) { progress.update(done, total); }};
+  VITRO_TRY_ASSIGN(engine.model, load_model(*engine.checkpoint, load, *engine.pool));
+  auto tokenizer = open_tokenizer(options, *engine.checkpoint, engine.model->config.vocab_size);
+  if (tokenizer) {
+    engine.tokenizer = std::move(*tokenizer);
+  } else if (!options.tokenizer.empty()) {
+    return fail(std::move(tokenizer).error());
+  } else {
+    engine.tokenizer_problem = tokenizer.error().message;
+  }
+  engine.load_seconds = now_seconds() - start;
+  return engine;
+}
+
+Result<const Tokenizer*> require_tokenizer(const Engine& engine) {
+  if (engine.tokenizer) return engine.tokenizer.get();
+  return fail(ErrorCode::kNotFound, "{}; give ids with --ids 1,2,3 or another tokenizer with --tokenizer",
+              engine.tokenizer_problem);
+}
+
+std::vector<int32_t> end_ids(const Engine& engine) {
+  std::vector<int32_t> ids = engine.model->config.eos_ids;
+  add_ids(engine.checkpoint->generation_config().find("eos_token_id"), ids);
+  if (engine.tokenizer && engine.tokenizer->eos_id() >= 0) ids.push_back(engine.tokenizer->eos_id());
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  return ids;
+}
+
+Result<std::vector<int32_t>> parse_ids(std::string_view text) {
+  std::vector<int32_t> ids;
+  while (!text.empty()) {
+    const std::string_view part = text.substr(0, text.find(','));
+    int32_t id = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), id);
+    if (error != std::errc() || end != part.data() + part.size()) {
+      return fail(ErrorCode::kInvalidArgument, "--ids: '{}' is no token id; expected numbers with commas, like 1,2,3",
+                  part);
+    }
+    ids.push_back(id);
+    text.remove_prefix(std::min(part.size() + 1, text.size()));
+  }
+  return ids;
+}
+
+Result<std::string> read_text(const std::string& path) {
+  const bool is_stdin = path == "-";
+  std::FILE* file = is_stdin ? stdin : std::fopen(path.c_str(), "rb");
+  if (!file) return fail(ErrorCode::kNotFound, "{}: cannot be opened; is the path right?", path);
+  std::string text;
+  char block[1 << 16];
+  size_t n_read = 0;
+  while ((n_read = std::fread(block, 1, sizeof block, file)) > 0 && text.size() <= kMaxTextBytes)
+    text.append(block, n_read);
+  const bool is_broken = std::ferror(file) != 0;
+  if (!is_stdin) std::fclose(file);
+  if (is_broken) return fail(ErrorCode::kIoError, "{}: cannot be read; a folder?", path);
+  if (text.size() > kMaxTextBytes) return fail(ErrorCode::kInvalidArgument, "{}: longer than 1 GiB", path);
+  return text;
+}
+
+}  // namespace vitro

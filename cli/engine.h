@@ -1,0 +1,50 @@
+// Engine: what every command that runs a model opens first: threads, kernels, checkpoint, weights, tokenizer.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "formats/checkpoint.h"
+#include "model/model.h"
+#include "ops/context.h"
+#include "tokens/tokenizer.h"
+
+namespace vitro {
+
+struct EngineOptions {
+  std::string model;      ///< path of a folder or file
+  std::string tokenizer;  ///< path of another tokenizer; empty: the model's own
+  int n_threads = 0;      ///< 0: as many as the processor lets us use
+  bool checks_weights = false;
+};
+
+/// Order matters: the tokenizer reads the checkpoint's bytes.
+struct Engine {
+  std::unique_ptr<ThreadPool> pool;
+  OpContext ctx;
+  std::unique_ptr<Checkpoint> checkpoint;
+  std::shared_ptr<const Model> model;
+  std::unique_ptr<Tokenizer> tokenizer;  ///< null where the model carries none
+  std::string tokenizer_problem;         ///< why there is none
+  double load_seconds = 0;
+};
+
+/// Kernels of the environment variable VITRO_ISA, or the best ones. InvalidArgument lists those that run here.
+Result<const KernelTable*> choose_kernels();
+/// Threads and kernels alone. InvalidArgument for n_threads < 0 or over 1024.
+Result<Engine> open_threads(int n_threads);
+/// Everything. A missing tokenizer is no error here: see require_tokenizer.
+Result<Engine> open_engine(const EngineOptions& options);
+/// The tokenizer, or why there is none.
+Result<const Tokenizer*> require_tokenizer(const Engine& engine);
+
+/// Ids that end a text: of the description, generation_config.json, and the tokenizer.
+std::vector<int32_t> end_ids(const Engine& engine);
+
+/// "1,2,3" -> ids. InvalidArgument names the part that is no number.
+Result<std::vector<int32_t>> parse_ids(std::string_view text);
+/// A whole file, or standard input for "-". IoError, NotFound; at most 1 GiB.
+Result<std::string> read_text(const std::string& path);
+
+}  // namespace vitro

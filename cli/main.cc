@@ -1,0 +1,76 @@
+// vitro: one program, many commands.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/commands.h"
+#include "cli/terminal.h"
+
+namespace vitro {
+namespace {
+
+struct Command {
+  std::string_view name;
+  int (*run)(std::span<const std::string>);
+  std::string_view help;
+};
+
+constexpr std::array kCommands = {
+    Command{"demo", demo_command, "text to next token, step by step, on a real model"},
+    Command{"run", run_command, "continue a prompt"},
+    Command{"tokenize", tokenize_command, "text to token ids and back"},
+    Command{"show", show_command, "what a model is made of"},
+    Command{"eval", eval_command, "loss and perplexity on a text"},
+    Command{"verify", verify_command, "compare with stored results of a reference"},
+};
+
+void print_help(std::FILE* out) {
+  fmt::print(out, "vitro {}: transformers in glass\n\nusage: vitro COMMAND [ARGUMENTS]\n\n", VITRO_VERSION);
+  for (const Command& command : kCommands) fmt::print(out, "  {:<10}{}\n", command.name, command.help);
+  fmt::print(
+      out,
+      "\n'vitro COMMAND --help' shows its options and an example. MODEL is a Hugging Face folder or a .gguf file.\n");
+}
+
+int unknown_command(std::string_view name) {
+  const auto nearest = std::min_element(kCommands.begin(), kCommands.end(), [&](const Command& a, const Command& b) {
+    return edit_distance(a.name, name) < edit_distance(b.name, name);
+  });
+  fmt::print(stderr, "vitro: unknown command '{}'; did you mean '{}'? 'vitro --help' lists them all\n", name,
+             nearest->name);
+  return 2;
+}
+
+int main_command(std::span<const std::string> args) {
+  if (args.empty()) {
+    print_help(stderr);
+    return 2;
+  }
+  if (args[0] == "--help" || args[0] == "-h" || args[0] == "help") {
+    print_help(stdout);
+    return 0;
+  }
+  if (args[0] == "--version") {
+    fmt::print("vitro {}\n", VITRO_VERSION);
+    return 0;
+  }
+  for (const Command& command : kCommands) {
+    if (command.name == args[0]) return command.run(args.subspan(1));
+  }
+  return unknown_command(args[0]);
+}
+
+}  // namespace
+}  // namespace vitro
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is a failed write, not the end of the process
+  const std::vector<std::string> args(argv + 1, argv + argc);
+  return vitro::main_command(args);
+}

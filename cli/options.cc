@@ -1,0 +1,99 @@
+#include "cli/options.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "cli/terminal.h"
+
+namespace vitro {
+namespace {
+
+// The known option nearest to an unknown one.
+std::string nearest_option(const CLI::App& app, std::string_view unknown) {
+  std::string best;
+  size_t best_distance = SIZE_MAX;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      const size_t distance = edit_distance("--" + name, unknown);
+      if (distance < best_distance) {
+        best_distance = distance;
+        best = "--" + name;
+      }
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+void add_engine_options(CLI::App& app, EngineOptions& options) {
+  app.add_option("MODEL", options.model, "Hugging Face folder, .gguf file, or llama2.c .bin")->required();
+  app.add_option("--threads", options.n_threads, "threads (default: all processors)")
+      ->check(CLI::Range(1, 1024))
+      ->group("Model");
+  app.add_option("--tokenizer", options.tokenizer, "another tokenizer: a folder, tokenizer.json, .gguf, tok512.bin")
+      ->group("Model");
+  app.add_flag("--check-weights", options.checks_weights, "refuse weights that are NaN or infinite")->group("Model");
+}
+
+void add_sampler_options(CLI::App& app, SamplerOptions& options) {
+  SamplerConfig& config = options.config;
+  const auto add = [&](const char* name, auto& value, const char* help) {
+    app.add_option(name, value, help)->capture_default_str()->group("Sampling");
+  };
+  add("--temperature", config.temperature, "0: always the most likely token");
+  add("--top-k", config.top_k, "keep the k most likely; 0: off");
+  add("--top-p", config.top_p, "keep the smallest set of this mass; 1: off");
+  add("--min-p", config.min_p, "drop below this fraction of the best; 0: off");
+  add("--typical-p", config.typical_p, "keep tokens of typical surprise up to this mass; 1: off");
+  add("--epsilon-cutoff", config.epsilon_cutoff, "drop below this probability; 0: off");
+  add("--repetition-penalty", config.repetition_penalty, "divide logits of tokens seen before; 1: off");
+  add("--presence-penalty", config.presence_penalty, "subtract from logits of tokens seen before; 0: off");
+  add("--frequency-penalty", config.frequency_penalty, "subtract for each time a token was seen; 0: off");
+  add("--penalty-last-n", config.penalty_last_n, "penalties count the last n tokens; 0: as the preset");
+  add("--no-repeat-ngram", config.no_repeat_ngram, "forbid repeating n-grams of this length; 0: off");
+  add("--logit-bias", options.logit_bias, "ID=VALUE, added to a logit; repeatable");
+  add("--seed", config.seed, "the same seed draws the same tokens");
+  add("--sampler-preset", options.preset, "whose order of rules: hf, llama.cpp, vllm");
+  add("--sampler-order", options.order, "rules in order, with commas, instead of the preset's");
+}
+
+Result<SamplerConfig> sampler_config(const SamplerOptions& options) {
+  SamplerConfig config = options.config;
+  VITRO_TRY_ASSIGN(config.preset, parse_sampler_preset(options.preset));
+  if (!options.order.empty()) {
+    VITRO_TRY_ASSIGN(config.order, parse_sampler_order(options.order));
+  }
+  for (const std::string& text : options.logit_bias) {
+    VITRO_TRY_ASSIGN(const auto bias, parse_logit_bias(text));
+    config.logit_bias.push_back(bias);
+  }
+  return config;
+}
+
+std::optional<int> parse_args(CLI::App& app, std::string_view command, std::span<const std::string> args) {
+  app.name(fmt::format("vitro {}", command));
+  app.allow_extras(false);
+  std::vector<std::string> reversed(args.rbegin(), args.rend());
+  try {
+    app.parse(std::move(reversed));
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", app.help());
+    return 0;
+  } catch (const CLI::ExtrasError&) {
+    const auto unknown = app.remaining();
+    const std::string first = unknown.empty() ? "" : unknown.back();
+    const std::string hint =
+        first.starts_with("-") ? fmt::format("; did you mean {}?", nearest_option(app, first)) : "";
+    fmt::print(stderr, "vitro {}: unknown argument '{}'{} ('vitro {} --help' lists the options)\n", command, first,
+               hint, command);
+    return 2;
+  } catch (const CLI::ParseError& error) {
+    fmt::print(stderr, "vitro {}: {} ('vitro {} --help' lists the options)\n", command, error.what(), command);
+    return 2;
+  }
+  return std::nullopt;
+}
+
+}  // namespace vitro

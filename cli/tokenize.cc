@@ -1,0 +1,225 @@
+// vitro tokenize: text to token ids and back, as a coloured table, as JSON, or as a stream of JSON lines.
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <optional>
+
+#include "cli/commands.h"
+#include "cli/terminal.h"
+#include "formats/json.h"
+#include "text/utf8.h"
+#include "tokens/tokenizer.h"
+
+namespace vitro {
+namespace {
+
+constexpr std::string_view kName = "tokenize";
+constexpr const char* kExample =
+    "Example:\n"
+    "  vitro tokenize model.gguf \"Hello, world\"\n"
+    "  vitro tokenize model.gguf --ids 19556,28,905\n"
+    "  echo '\"Hello\"' | vitro tokenize model.gguf --jsonl\n"
+    "Ranges are bytes of the text; --jsonl gives offsets in code points too.";
+
+struct Options {
+  std::string model;
+  std::optional<std::string> text;
+  std::string ids;
+  std::string file;
+  int64_t vocab_size = 0;
+  bool no_special = false;
+  bool no_parse_special = false;
+  bool as_json = false;
+  bool as_jsonl = false;
+
+  EncodeOptions encode() const { return {.add_special = !no_special, .parse_special = !no_parse_special}; }
+};
+
+void add_options(CLI::App& app, Options& options) {
+  app.add_option("MODEL", options.model,
+                 "folder with tokenizer.json, that file, a .gguf, or llama2.c's tokenizer (--vocab-size)")
+      ->required();
+  auto* text = app.add_option("TEXT", options.text, "the text; '-' or nothing reads it from the standard input");
+  auto* ids = app.add_option("--ids", options.ids, "decode these ids, separated by commas, instead of encoding a text");
+  app.add_flag("--no-special", options.no_special,
+               "add no BOS or EOS; with --ids: leave special tokens out of the text");
+  app.add_flag("--no-parse-special", options.no_parse_special, "special tokens written in the text are text");
+  app.add_option("--vocab-size", options.vocab_size, "MODEL is a llama2.c tokenizer with this many pieces");
+  auto* json = app.add_flag("--json", options.as_json, "one JSON object instead of the table");
+  auto* jsonl = app.add_flag("--jsonl", options.as_jsonl, "read one JSON string a line, write one JSON object a line");
+  auto* file = app.add_option("--file", options.file, "read --jsonl lines from here instead of the standard input");
+  ids->excludes(text)->excludes(jsonl);
+  jsonl->excludes(json)->excludes(text);
+  file->needs(jsonl);
+  app.footer(kExample);
+}
+
+Result<std::unique_ptr<Tokenizer>> load(const Options& options) {
+  if (options.vocab_size != 0) return load_llama2c_tokenizer(options.model, options.vocab_size);
+  return load_tokenizer(options.model);
+}
+
+/// Code points before each byte of a text, for offsets. Broken parts count one each, as they are encoded.
+std::vector<ByteRange> code_point_offsets(std::string_view text, const std::vector<ByteRange>& ranges) {
+  std::vector<size_t> index(text.size() + 1);
+  size_t n = 0;
+  for (size_t pos = 0; pos < text.size(); ++n) {
+    const auto n_bytes = static_cast<size_t>(decode_utf8(text.substr(pos)).n_bytes);
+    for (size_t i = 0; i < n_bytes; ++i) index[pos + i] = n;
+    pos += n_bytes;
+  }
+  index[text.size()] = n;
+  std::vector<ByteRange> out;
+  for (const ByteRange& range : ranges) out.push_back({index[range.begin], index[range.end]});
+  return out;
+}
+
+template <class Items, class Write>
+std::string json_list(const Items& items, Write&& write) {
+  std::string out = "[";
+  for (const auto& item : items) {
+    if (out.size() > 1) out += ',';
+    out += write(item);
+  }
+  return out + "]";
+}
+
+std::string json_ranges(const std::vector<ByteRange>& ranges) {
+  return json_list(ranges, [](const ByteRange& r) { return fmt::format("[{},{}]", r.begin, r.end); });
+}
+
+std::string encoding_json(const Tokenizer& tokenizer, std::string_view text, const Encoding& encoding) {
+  return fmt::format(R"({{"ids":{},"tokens":{},"offsets":{},"byte_offsets":{}}})",
+                     json_list(encoding.ids, [](TokenId id) { return std::to_string(id); }),
+                     json_list(encoding.ids, [&](TokenId id) { return json_quote(tokenizer.piece(id)); }),
+                     json_ranges(code_point_offsets(text, encoding.ranges)), json_ranges(encoding.ranges));
+}
+
+Result<std::string> jsonl_answer(const Tokenizer& tokenizer, std::string_view line, const EncodeOptions& options) {
+  VITRO_TRY_ASSIGN(const Value value, parse_json(line, "line"));
+  const std::string* text = value.as_string();
+  if (text == nullptr)
+    return fail(ErrorCode::kInvalidArgument, "a JSON string is needed, this is {}", value.kind_name());
+  VITRO_TRY_ASSIGN(const Encoding encoding, tokenizer.encode(*text, options));
+  return encoding_json(tokenizer, *text, encoding);
+}
+
+int run_jsonl(const Tokenizer& tokenizer, const Options& options) {
+  std::ifstream file;
+  if (!options.file.empty()) {
+    file.open(options.file);
+    if (!file) return report_error(kName, {ErrorCode::kIoError, "cannot read " + options.file});
+  }
+  std::istream& in = options.file.empty() ? std::cin : file;
+  int exit_code = 0;
+  for (std::string line; std::getline(in, line);) {
+    const Result<std::string> answer = jsonl_answer(tokenizer, line, options.encode());
+    if (!answer) exit_code = 1;
+    fmt::print("{}\n", answer ? *answer : fmt::format(R"({{"error":{}}})", json_quote(answer.error().message)));
+  }
+  return exit_code;
+}
+
+Result<std::vector<TokenId>> parse_ids(std::string_view list, int64_t vocab_size) {
+  std::vector<TokenId> out;
+  while (!list.empty()) {
+    const size_t comma = std::min(list.find(','), list.size());
+    const std::string_view item = list.substr(0, comma);
+    TokenId id = -1;
+    const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), id);
+    if (error != std::errc() || end != item.data() + item.size() || id < 0 || id >= vocab_size) {
+      return fail(ErrorCode::kInvalidArgument, "--ids: '{}' is no id from 0 to {}", item, vocab_size - 1);
+    }
+    out.push_back(id);
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return out;
+}
+
+int run_ids(const Tokenizer& tokenizer, const Options& options) {
+  const Result<std::vector<TokenId>> ids = parse_ids(options.ids, tokenizer.vocab_size());
+  if (!ids) {
+    report_error(kName, ids.error());
+    return 2;
+  }
+  const std::string text = tokenizer.decode(*ids, options.no_special);
+  if (options.as_json) {
+    fmt::print(R"({{"text":{},"tokens":{}}})"
+               "\n",
+               json_quote(text), json_list(*ids, [&](TokenId id) { return json_quote(tokenizer.piece(id)); }));
+  } else {
+    fmt::print("{}\n", text);
+  }
+  return 0;
+}
+
+/// A piece without line breaks and other control characters.
+std::string printable(std::string_view piece) {
+  const std::string quoted = json_quote(piece);
+  return quoted.substr(1, quoted.size() - 2);
+}
+
+void print_table(const Tokenizer& tokenizer, const Encoding& encoding) {
+  fmt::print("{:>8}  {:>13}  {}\n", "id", "bytes", "piece");
+  for (size_t i = 0; i < encoding.ids.size(); ++i) {
+    const ByteRange range = encoding.ranges[i];
+    const std::string bytes = range.empty() ? "added" : fmt::format("{}-{}", range.begin, range.end);
+    fmt::print("{:>8}  {:>13}  {}\n", encoding.ids[i], bytes, printable(tokenizer.piece(encoding.ids[i])));
+  }
+}
+
+/// The text again, each token on the other one of two backgrounds; tokens inside one character share its cell.
+void print_colours(std::string_view text, const Encoding& encoding) {
+  size_t pos = 0;
+  bool is_odd = false;
+  for (const ByteRange& range : encoding.ranges) {
+    if (range.end <= pos) continue;
+    fmt::print("\x1b[{}m{}\x1b[0m", is_odd ? "30;46" : "30;43",
+               replace_invalid_utf8(text.substr(pos, range.end - pos)));
+    pos = range.end;
+    is_odd = !is_odd;
+  }
+  fmt::print("{}\n", replace_invalid_utf8(text.substr(pos)));
+}
+
+int run_text(const Tokenizer& tokenizer, const Options& options) {
+  std::string text = options.text.value_or("-");
+  if (text == "-") text.assign(std::istreambuf_iterator<char>(std::cin), {});
+  const Result<Encoding> encoding = tokenizer.encode(text, options.encode());
+  if (!encoding) return report_error(kName, encoding.error());
+  if (options.as_json) {
+    fmt::print("{}\n", encoding_json(tokenizer, text, *encoding));
+    return 0;
+  }
+  print_table(tokenizer, *encoding);
+  if (is_terminal(STDOUT_FILENO)) print_colours(text, *encoding);
+  fmt::print(stderr, "{} tokens, {} bytes; {}, {} pieces\n", encoding->ids.size(), text.size(), tokenizer.model_name(),
+             tokenizer.vocab_size());
+  return 0;
+}
+
+}  // namespace
+
+int tokenize_command(std::span<const std::string> args) {
+  CLI::App app("Text to token ids and back.", "vitro tokenize");
+  Options options;
+  add_options(app, options);
+  try {
+    app.parse(std::vector<std::string>(args.rbegin(), args.rend()));
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  const Result<std::unique_ptr<Tokenizer>> tokenizer = load(options);
+  if (!tokenizer) return report_error(kName, tokenizer.error());
+  if (options.as_jsonl) return run_jsonl(**tokenizer, options);
+  if (!options.ids.empty()) return run_ids(**tokenizer, options);
+  return run_text(**tokenizer, options);
+}
+
+}  // namespace vitro

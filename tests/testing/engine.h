@@ -1,0 +1,90 @@
+// What whole-engine tests share: opening a model with a chosen table and thread count, and running ids in chosen ways.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "formats/checkpoint.h"
+#include "generate/session.h"
+
+namespace vitro::testing {
+
+/// Kernel tables of this machine, best first.
+inline std::vector<const KernelTable*> all_tables() {
+  std::vector<const KernelTable*> tables;
+  for (const char* name : {"avx512", "avx2", "v2", "reference"}) {
+    if (const KernelTable* table = find_kernel_table(name)) tables.push_back(table);
+  }
+  return tables;
+}
+
+/// Threads and kernels of one test.
+struct Bench {
+  ThreadPool pool;
+  OpContext ctx;
+  explicit Bench(const KernelTable& table, int n_threads = 1) : pool(n_threads), ctx{&table, &pool} {}
+};
+
+inline std::shared_ptr<const Model> load(const std::filesystem::path& path, Bench& bench) {
+  const auto checkpoint = Checkpoint::open(path);
+  if (!checkpoint) {
+    ADD_FAILURE() << checkpoint.error().message;
+    return nullptr;
+  }
+  auto model = load_model(*checkpoint, {}, bench.pool);
+  if (!model) ADD_FAILURE() << model.error().message;
+  return model ? *model : nullptr;
+}
+
+/// How to run.
+struct RunShape {
+  int64_t n_batch = 256;  ///< rows a pass
+  int64_t page_size = 16;
+  int64_t n_sequences = 1;
+};
+
+inline Session make_session(std::shared_ptr<const Model> model, int64_t n_ctx, const RunShape& run, Bench& bench) {
+  SessionShape shape;
+  shape.n_ctx = n_ctx;
+  shape.n_batch = run.n_batch;
+  shape.n_logits = run.n_batch;
+  shape.page_size = run.page_size;
+  shape.n_sequences = run.n_sequences;
+  shape.n_threads = bench.pool.n_threads();
+  return std::move(Session::create(std::move(model), shape, bench.ctx).value());
+}
+
+/// Logits of every row, [n_ids, vocab_size].
+inline std::vector<float> all_logits(Session& session, std::span<const int32_t> ids) {
+  std::vector<float> out;
+  session.begin(0, static_cast<int64_t>(ids.size()));
+  const Status status = session.feed_all(0, ids, [&](int64_t, const Rows& rows) {
+    out.insert(out.end(), rows.data, rows.data + rows.n_rows * rows.width);
+  });
+  EXPECT_TRUE(status.has_value());
+  return out;
+}
+
+/// A folder of its own, removed at the end.
+class TempFolder {
+ public:
+  TempFolder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "vitro-test-XXXXXX").string();
+    path_ = ::mkdtemp(pattern.data());
+  }
+  ~TempFolder() { std::filesystem::remove_all(path_); }
+  TempFolder(const TempFolder&) = delete;
+  TempFolder& operator=(const TempFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace vitro::testing
