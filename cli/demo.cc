@@ -132,8 +132,8 @@ int demo_command(std::span<const std::string> args) {
   options.model = default_model();
   CLI::App app("Text in, next tokens out, on a real model, with what goes on inside shown.");
   app.add_option("MODEL", options.model, "Hugging Face folder or .gguf file")->capture_default_str();
-  app.add_option("--threads", options.n_threads, "threads (default: all processors)")->check(CLI::Range(1, 1024));
-  app.footer("example:\n  vitro demo\n");
+  app.add_option("--threads", options.n_threads, "threads (default: all processors)");
+  app.footer("Example:\n  vitro demo\n");
   if (const auto code = parse_args(app, "demo", args)) return *code;
   if (const Status status = demo(options); !status) return report_error("demo", status.error());
   return 0;

@@ -49,12 +49,12 @@ Result<const KernelTable*> choose_kernels() {
 }
 
 Result<Engine> open_threads(int n_threads) {
-  if (n_threads < 0 || n_threads > kMaxThreads) {
+  if (n_threads != kAllThreads && (n_threads < 1 || n_threads > kMaxThreads)) {
     return fail(ErrorCode::kInvalidArgument, "--threads {}: expected 1 to {}", n_threads, kMaxThreads);
   }
   Engine engine;
   VITRO_TRY_ASSIGN(engine.ctx.kernels, choose_kernels());
-  engine.pool = std::make_unique<ThreadPool>(n_threads == 0 ? n_usable_cpus() : n_threads);
+  engine.pool = std::make_unique<ThreadPool>(n_threads == kAllThreads ? n_usable_cpus() : n_threads);
   engine.ctx.pool = engine.pool.get();
   return engine;
 }

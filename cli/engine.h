@@ -12,10 +12,13 @@
 
 namespace vitro {
 
+/// As many threads as the processor lets us use.
+inline constexpr int kAllThreads = -1;
+
 struct EngineOptions {
   std::string model;      ///< path of a folder or file
   std::string tokenizer;  ///< path of another tokenizer; empty: the model's own
-  int n_threads = 0;      ///< 0: as many as the processor lets us use
+  int n_threads = kAllThreads;
   bool checks_weights = false;
 };
 
@@ -32,7 +35,7 @@ struct Engine {
 
 /// Kernels of the environment variable VITRO_ISA, or the best ones. InvalidArgument lists those that run here.
 Result<const KernelTable*> choose_kernels();
-/// Threads and kernels alone. InvalidArgument for n_threads < 0 or over 1024.
+/// Threads and kernels alone. InvalidArgument for n_threads below 1 (but kAllThreads) or over 1024.
 Result<Engine> open_threads(int n_threads);
 /// Everything. A missing tokenizer is no error here: see require_tokenizer.
 Result<Engine> open_engine(const EngineOptions& options);

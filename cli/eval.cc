@@ -12,7 +12,7 @@ namespace vitro {
 namespace {
 
 constexpr std::string_view kExample =
-    "example:\n  vitro eval ~/.cache/vitro/smollm2-135m-instruct-q4_1.gguf README.md --window 512 --stride 256\n";
+    "Example:\n  vitro eval ~/.cache/vitro/smollm2-135m-instruct-q4_1.gguf README.md --window 512 --stride 256\n";
 
 // Rows of logits a pass gives: few enough that the buffer stays small beside the weights.
 constexpr int64_t kLogitRows = 64;

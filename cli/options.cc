@@ -29,9 +29,7 @@ std::string nearest_option(const CLI::App& app, std::string_view unknown) {
 
 void add_engine_options(CLI::App& app, EngineOptions& options) {
   app.add_option("MODEL", options.model, "Hugging Face folder, .gguf file, or llama2.c .bin")->required();
-  app.add_option("--threads", options.n_threads, "threads (default: all processors)")
-      ->check(CLI::Range(1, 1024))
-      ->group("Model");
+  app.add_option("--threads", options.n_threads, "threads (default: all processors)")->group("Model");
   app.add_option("--tokenizer", options.tokenizer, "another tokenizer: a folder, tokenizer.json, .gguf, tok512.bin")
       ->group("Model");
   app.add_flag("--check-weights", options.checks_weights, "refuse weights that are NaN or infinite")->group("Model");

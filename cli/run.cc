@@ -16,7 +16,7 @@ namespace vitro {
 namespace {
 
 constexpr std::string_view kExample =
-    "example:\n  vitro run ~/.cache/vitro/smollm2-135m-instruct-q4_1.gguf \"The capital of France is\" --max-tokens "
+    "Example:\n  vitro run ~/.cache/vitro/smollm2-135m-instruct-q4_1.gguf \"The capital of France is\" --max-tokens "
     "20\n"
     "  echo \"Once upon a time\" | vitro run MODEL --temperature 0.8 --top-p 0.95 --seed 7\n";
 
@@ -98,9 +98,6 @@ Result<SessionShape> session_shape(const RunOptions& o, const Engine& engine, in
   if (n_prompt > shape.n_ctx) {
     return fail(ErrorCode::kInvalidArgument, "the prompt has {} tokens, the context holds {}{}", n_prompt, shape.n_ctx,
                 shape.n_ctx < model_ctx ? "; ask for more with --context" : "; shorten it");
-  }
-  if (shape.n_ctx > model_ctx) {
-    fmt::print(stderr, "note: this model was made for {} positions, --context asks for {}\n", model_ctx, shape.n_ctx);
   }
   const int64_t longest_pass = o.has_no_cache ? shape.n_ctx : n_prompt;
   shape.n_batch = std::clamp(longest_pass, int64_t{1}, int64_t{256});
@@ -197,6 +194,10 @@ Status run(const RunOptions& o) {
   VITRO_TRY_ASSIGN(const std::vector<int32_t> prompt, prompt_ids(o, engine));
   VITRO_TRY_ASSIGN(const SessionShape shape, session_shape(o, engine, static_cast<int64_t>(prompt.size())));
   VITRO_TRY_ASSIGN(Session session, Session::create(engine.model, shape, engine.ctx));
+  if (shape.n_ctx > engine.model->config.n_ctx) {
+    fmt::print(stderr, "note: this model was made for {} positions, --context asks for {}\n",
+               engine.model->config.n_ctx, shape.n_ctx);
+  }
   generate_options.max_tokens = o.max_tokens;
   generate_options.stop_strings = o.stop;
   generate_options.n_top = o.n_top;

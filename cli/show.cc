@@ -79,9 +79,6 @@ std::string count_cell(int64_t n, int64_t copies) {
 
 void add_rows(const Module& module, int depth, int64_t copies, Table* table) {
   const std::string indent(static_cast<size_t>(2 * depth), ' ');
-  const auto count = [&](int64_t n) {
-    return copies > 1 ? fmt::format("{} x {}", copies, human_count(n)) : human_count(n);
-  };
   for (const TensorLeaf& leaf : module.tensors) {
     table->add({indent + leaf.name, to_string(leaf.shape), type_names(leaf.types),
                 leaf.is_parameter ? count_cell(leaf.shape.n_elements(), copies) : "not trained",
@@ -240,8 +237,11 @@ int show_command(std::span<const std::string> args) {
   app.add_flag("--json", options.is_json, "print JSON");
   try {
     app.parse(std::vector<std::string>(args.rbegin(), args.rend()));
+  } catch (const CLI::Success& help) {
+    return app.exit(help);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    fmt::print(stderr, "vitro show: {}; 'vitro show --help' shows the options\n", error.what());
+    return 2;
   }
   if (const Status status = show(options); !status) return report_error("show", status.error());
   return 0;

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "cli/commands.h"
+#include "cli/options.h"
 #include "cli/terminal.h"
 #include "formats/json.h"
 #include "text/utf8.h"
@@ -30,7 +31,7 @@ constexpr const char* kExample =
 struct Options {
   std::string model;
   std::optional<std::string> text;
-  std::string ids;
+  std::optional<std::string> ids;
   std::string file;
   int64_t vocab_size = 0;
   bool no_special = false;
@@ -40,6 +41,18 @@ struct Options {
 
   EncodeOptions encode() const { return {.add_special = !no_special, .parse_special = !no_parse_special}; }
 };
+
+/// Results go to stdout unchecked, so that a closed pipe is no exception; finish() looks once, at the end.
+template <class... Args>
+void put(fmt::format_string<Args...> format, Args&&... args) {
+  const std::string text = fmt::format(format, std::forward<Args>(args)...);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+int finish(int exit_code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_code;
+  return report_error(kName, {ErrorCode::kIoError, "the standard output cannot be written"});
+}
 
 void add_options(CLI::App& app, Options& options) {
   app.add_option("MODEL", options.model,
@@ -118,10 +131,10 @@ int run_jsonl(const Tokenizer& tokenizer, const Options& options) {
   }
   std::istream& in = options.file.empty() ? std::cin : file;
   int exit_code = 0;
-  for (std::string line; std::getline(in, line);) {
+  for (std::string line; std::ferror(stdout) == 0 && std::getline(in, line);) {
     const Result<std::string> answer = jsonl_answer(tokenizer, line, options.encode());
     if (!answer) exit_code = 1;
-    fmt::print("{}\n", answer ? *answer : fmt::format(R"({{"error":{}}})", json_quote(answer.error().message)));
+    put("{}\n", answer ? *answer : fmt::format(R"({{"error":{}}})", json_quote(answer.error().message)));
   }
   return exit_code;
 }
@@ -143,18 +156,18 @@ Result<std::vector<TokenId>> parse_ids(std::string_view list, int64_t vocab_size
 }
 
 int run_ids(const Tokenizer& tokenizer, const Options& options) {
-  const Result<std::vector<TokenId>> ids = parse_ids(options.ids, tokenizer.vocab_size());
+  const Result<std::vector<TokenId>> ids = parse_ids(*options.ids, tokenizer.vocab_size());
   if (!ids) {
     report_error(kName, ids.error());
     return 2;
   }
   const std::string text = tokenizer.decode(*ids, options.no_special);
   if (options.as_json) {
-    fmt::print(R"({{"text":{},"tokens":{}}})"
-               "\n",
-               json_quote(text), json_list(*ids, [&](TokenId id) { return json_quote(tokenizer.piece(id)); }));
+    put(R"({{"text":{},"tokens":{}}})"
+        "\n",
+        json_quote(text), json_list(*ids, [&](TokenId id) { return json_quote(tokenizer.piece(id)); }));
   } else {
-    fmt::print("{}\n", text);
+    put("{}\n", text);
   }
   return 0;
 }
@@ -166,11 +179,11 @@ std::string printable(std::string_view piece) {
 }
 
 void print_table(const Tokenizer& tokenizer, const Encoding& encoding) {
-  fmt::print("{:>8}  {:>13}  {}\n", "id", "bytes", "piece");
+  put("{:>8}  {:>13}  {}\n", "id", "bytes", "piece");
   for (size_t i = 0; i < encoding.ids.size(); ++i) {
     const ByteRange range = encoding.ranges[i];
     const std::string bytes = range.empty() ? "added" : fmt::format("{}-{}", range.begin, range.end);
-    fmt::print("{:>8}  {:>13}  {}\n", encoding.ids[i], bytes, printable(tokenizer.piece(encoding.ids[i])));
+    put("{:>8}  {:>13}  {}\n", encoding.ids[i], bytes, printable(tokenizer.piece(encoding.ids[i])));
   }
 }
 
@@ -180,12 +193,11 @@ void print_colours(std::string_view text, const Encoding& encoding) {
   bool is_odd = false;
   for (const ByteRange& range : encoding.ranges) {
     if (range.end <= pos) continue;
-    fmt::print("\x1b[{}m{}\x1b[0m", is_odd ? "30;46" : "30;43",
-               replace_invalid_utf8(text.substr(pos, range.end - pos)));
+    put("\x1b[{}m{}\x1b[0m", is_odd ? "30;46" : "30;43", replace_invalid_utf8(text.substr(pos, range.end - pos)));
     pos = range.end;
     is_odd = !is_odd;
   }
-  fmt::print("{}\n", replace_invalid_utf8(text.substr(pos)));
+  put("{}\n", replace_invalid_utf8(text.substr(pos)));
 }
 
 int run_text(const Tokenizer& tokenizer, const Options& options) {
@@ -194,7 +206,7 @@ int run_text(const Tokenizer& tokenizer, const Options& options) {
   const Result<Encoding> encoding = tokenizer.encode(text, options.encode());
   if (!encoding) return report_error(kName, encoding.error());
   if (options.as_json) {
-    fmt::print("{}\n", encoding_json(tokenizer, text, *encoding));
+    put("{}\n", encoding_json(tokenizer, text, *encoding));
     return 0;
   }
   print_table(tokenizer, *encoding);
@@ -207,19 +219,15 @@ int run_text(const Tokenizer& tokenizer, const Options& options) {
 }  // namespace
 
 int tokenize_command(std::span<const std::string> args) {
-  CLI::App app("Text to token ids and back.", "vitro tokenize");
+  CLI::App app("Text to token ids and back.");
   Options options;
   add_options(app, options);
-  try {
-    app.parse(std::vector<std::string>(args.rbegin(), args.rend()));
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
+  if (const std::optional<int> exit_code = parse_args(app, kName, args)) return *exit_code;
   const Result<std::unique_ptr<Tokenizer>> tokenizer = load(options);
   if (!tokenizer) return report_error(kName, tokenizer.error());
-  if (options.as_jsonl) return run_jsonl(**tokenizer, options);
-  if (!options.ids.empty()) return run_ids(**tokenizer, options);
-  return run_text(**tokenizer, options);
+  if (options.as_jsonl) return finish(run_jsonl(**tokenizer, options));
+  if (options.ids) return finish(run_ids(**tokenizer, options));
+  return finish(run_text(**tokenizer, options));
 }
 
 }  // namespace vitro

@@ -46,7 +46,7 @@ TEST(RealModel, Stories260K) {
     Session session = make_session(model, 256, {.n_batch = 16}, bench);
     const std::vector<int32_t> prompt{(*tokenizer)->bos_id()};
     CachedLogits source(session, 0, 1);
-    const auto out = generate(source, tokenizer->get(), prompt, {.max_tokens = 255}, {});
+    const auto out = generate(source, tokenizer->get(), prompt, {.max_tokens = 256}, {});
     ASSERT_TRUE(out.has_value()) << out.error().message;
     const auto file = MappedFile::open(*folder / "expected-greedy.txt");
     ASSERT_TRUE(file.has_value());

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes tests/data/tokens/: small tokenizers trained on the sentences below, and what the reference packages make of test texts.
+"""Writes tests/data/tokens/: small tokenizers trained on the sentences below, and what the reference packages make of texts.
 
     pip install tokenizers==0.23.3 sentencepiece==0.2.3 && python tools/make_token_expectations.py
 
@@ -8,8 +8,8 @@ NAME.jsonl            per text and option: ids, offsets in code points, text dec
 sentencepiece.json    pieces, scores and types of a SentencePiece BPE model, and its ids for texts
 splits.json           pieces into which the package's Split pre-tokenizer cuts texts by published patterns
 nfc.json              texts and their NFC by the package
-real-models.json      ids of texts by the vocabularies of downloaded GGUF files (~/.cache/vitro), rebuilt for the `tokenizers`
-                      package; needs gguf==0.19.0, and is left alone where the files are not there
+real-models.json      ids of texts by the vocabularies of downloaded GGUF files (~/.cache/vitro), rebuilt for the
+                      `tokenizers` package; needs gguf==0.19.0, and is left alone where the files are not there
 """
 
 import io
@@ -39,21 +39,16 @@ def main(args):
     return 0
 """.strip().split("\n")
 
+WHITE = r"\s*[\r\n]+|\s+(?!\S)|\s+"
+CONTRACTION = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+UPPER, LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
 PATTERNS = {
     "gpt2": r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
-    "llama3": r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
-    "gpt4o": "|".join(
-        [
-            r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
-            r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
-            r"\p{N}{1,3}",
-            r" ?[^\s\p{L}\p{N}]+[\r\n/]*",
-            r"\s*[\r\n]+",
-            r"\s+(?!\S)",
-            r"\s+",
-        ]
-    ),
-    "deepseek3": r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+""",
+    "llama3": CONTRACTION + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|" + WHITE,
+    "gpt4o": rf"[^\r\n\p{{L}}\p{{N}}]?{UPPER}*{LOWER}+{CONTRACTION}?|[^\r\n\p{{L}}\p{{N}}]?{UPPER}+{LOWER}*{CONTRACTION}?"
+    r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|" + WHITE,
+    "deepseek3": r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+"""
+    r"| ?[\p{P}\p{S}]+[\r\n]*|" + WHITE,
     "deepseek-words": r"\s?\p{L}+",
     "digits": r"\p{N}",
     "cjk": "[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+",

@@ -2,7 +2,8 @@
 """Writes src/text/unicode_tables.inc: general categories and the tables of canonical composition (NFC).
 
 Versions are those of the reference (the `tokenizers` package, 0.23): its regular expressions know Unicode 16.0, its
-normaliser Unicode 9.0. Code points whose normalisation changed after 9.0 are listed below and left out of the NFC tables.
+normaliser Unicode 9.0. Code points whose normalisation changed after 9.0 are listed below and left out of the NFC
+tables.
 
     pip install unicodedata2==16.0.0 && python tools/make_unicode_tables.py
 """
