@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "generate/generate.h"
+#include "inspect/record.h"
 #include "inspect/verify.h"
 #include "testing/engine.h"
 #include "testing/shared_data.h"
@@ -32,6 +33,44 @@ TEST(RealModel, SmolLm2LongText) {
 TEST(RealModel, Gemma3LongText) {
   verify_real_model(repo_path("tests/data/real/gemma3-270m-q4_k_m"), "gemma3-270m-q4_k_m.gguf");
 }
+
+// The same bits whatever the threads, chunks, pages, cache, company and onlookers, on the real files' mix of weight
+// types.
+void expect_invariant(const std::string& file) {
+  const auto path = cached_model(file);
+  if (!path) GTEST_SKIP() << file << " is not there; scripts/fetch_models.py brings it";
+  Bench one(best_kernel_table(), 1), two(best_kernel_table(), 2);
+  const auto model = load(*path, two);
+  std::vector<int32_t> ids;
+  for (int32_t i = 0; i < 70; ++i) ids.push_back((i * 7919 + 11) % 40000);
+  const auto last_logits = [&](const RunShape& run, Bench& bench, HookSink* hooks) {
+    Session session = make_session(model, 70, {run.n_batch, run.page_size, run.n_sequences}, bench);
+    session.set_hooks(hooks);
+    const auto logits = session.feed(0, ids);
+    EXPECT_TRUE(logits.has_value());
+    return std::vector<float>(logits->begin(), logits->end());
+  };
+  const std::vector<float> whole = last_logits({}, one, nullptr);
+  EXPECT_EQ(last_logits({}, two, nullptr), whole) << "two threads";
+  for (const int64_t chunk : {1, 2, 7, 64})
+    EXPECT_EQ(last_logits({.n_batch = chunk}, two, nullptr), whole) << "chunks of " << chunk;
+  for (const int64_t page : {8, 64})
+    EXPECT_EQ(last_logits({.page_size = page}, two, nullptr), whole) << "pages of " << page;
+  Recorder recorder({HookPoint::kResidPost, HookPoint::kQ, HookPoint::kPattern});
+  EXPECT_EQ(last_logits({}, two, &recorder), whole) << "hooks";
+
+  Session shared = make_session(model, 70, {.n_batch = 100, .n_sequences = 6}, two);
+  const std::vector<int32_t> other{5, 6, 7, 8, 9};
+  std::vector<SequenceInput> inputs;
+  for (SequenceId s = 0; s < 6; ++s)
+    inputs.push_back({s, s == 3 ? std::span<const int32_t>(ids) : std::span<const int32_t>(other)});
+  const auto logits = shared.feed_batch(inputs);
+  ASSERT_TRUE(logits.has_value()) << logits.error().message;
+  EXPECT_EQ(std::vector<float>(logits->row(3), logits->row(3) + logits->width), whole) << "among five others";
+}
+
+TEST(RealModel, SmolLm2Invariances) { expect_invariant("smollm2-135m-instruct-q4_1.gguf"); }
+TEST(RealModel, Gemma3Invariances) { expect_invariant("gemma3-270m-q4_k_m.gguf"); }
 
 // llama2.c's own greedy sample: BOS, then 256 steps.
 TEST(RealModel, Stories260K) {
