@@ -2,7 +2,6 @@
 // settings that were read. Needs no weights: a config.json or the beginning of a .gguf file is enough.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -10,6 +9,7 @@
 
 #include "base/human.h"
 #include "cli/commands.h"
+#include "cli/options.h"
 #include "cli/terminal.h"
 #include "formats/quote_name.h"
 #include "model/arch/architecture.h"
@@ -223,8 +223,7 @@ Status show(const ShowOptions& options) {
 
 int show_command(std::span<const std::string> args) {
   ShowOptions options;
-  CLI::App app{"Shows what a model is made of. Without options: its modules, tensors, types and parameter counts.",
-               "vitro show"};
+  CLI::App app{"Shows what a model is made of. Without options: its modules, tensors, types and parameter counts."};
   app.footer("Example: vitro show tests/golden/llama-gqa --config");
   app.add_option("MODEL", options.model,
                  "a Hugging Face folder, a config.json, or a .gguf file (its beginning is enough)")
@@ -235,14 +234,7 @@ int show_command(std::span<const std::string> args) {
                               "list every setting, whether the file or a default gives it, and its key");
   tensors->excludes(config);
   app.add_flag("--json", options.is_json, "print JSON");
-  try {
-    app.parse(std::vector<std::string>(args.rbegin(), args.rend()));
-  } catch (const CLI::Success& help) {
-    return app.exit(help);
-  } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "vitro show: {}; 'vitro show --help' shows the options\n", error.what());
-    return 2;
-  }
+  if (const auto code = parse_args(app, "show", args)) return *code;
   if (const Status status = show(options); !status) return report_error("show", status.error());
   return 0;
 }

@@ -3,14 +3,13 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <fstream>
 #include <iostream>
-#include <iterator>
 #include <memory>
 #include <optional>
 
 #include "cli/commands.h"
+#include "cli/engine.h"
 #include "cli/options.h"
 #include "cli/terminal.h"
 #include "formats/json.h"
@@ -23,9 +22,9 @@ namespace {
 constexpr std::string_view kName = "tokenize";
 constexpr const char* kExample =
     "Example:\n"
-    "  vitro tokenize model.gguf \"Hello, world\"\n"
-    "  vitro tokenize model.gguf --ids 19556,28,905\n"
-    "  echo '\"Hello\"' | vitro tokenize model.gguf --jsonl\n"
+    "  vitro tokenize tests/data/tokens/llama3-like.tokenizer.json 'The glass is clear.'\n"
+    "  vitro tokenize tests/data/tokens/llama3-like.tokenizer.json --ids 320,51,256,300,274,82,82\n"
+    "  echo '\"clear\"' | vitro tokenize tests/data/tokens/llama3-like.tokenizer.json --jsonl\n"
     "Ranges are bytes of the text; --jsonl gives offsets in code points too.";
 
 struct Options {
@@ -139,24 +138,19 @@ int run_jsonl(const Tokenizer& tokenizer, const Options& options) {
   return exit_code;
 }
 
-Result<std::vector<TokenId>> parse_ids(std::string_view list, int64_t vocab_size) {
-  std::vector<TokenId> out;
-  while (!list.empty()) {
-    const size_t comma = std::min(list.find(','), list.size());
-    const std::string_view item = list.substr(0, comma);
-    TokenId id = -1;
-    const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), id);
-    if (error != std::errc() || end != item.data() + item.size() || id < 0 || id >= vocab_size) {
-      return fail(ErrorCode::kInvalidArgument, "--ids: '{}' is no id from 0 to {}", item, vocab_size - 1);
+/// Ids of the vocabulary.
+Result<std::vector<TokenId>> known_ids(std::string_view list, const Tokenizer& tokenizer) {
+  VITRO_TRY_ASSIGN(std::vector<TokenId> ids, parse_ids(list));
+  for (const TokenId id : ids) {
+    if (id < 0 || id >= tokenizer.vocab_size()) {
+      return fail(ErrorCode::kInvalidArgument, "--ids: {} is not an id from 0 to {}", id, tokenizer.vocab_size() - 1);
     }
-    out.push_back(id);
-    list.remove_prefix(std::min(comma + 1, list.size()));
   }
-  return out;
+  return ids;
 }
 
 int run_ids(const Tokenizer& tokenizer, const Options& options) {
-  const Result<std::vector<TokenId>> ids = parse_ids(*options.ids, tokenizer.vocab_size());
+  const Result<std::vector<TokenId>> ids = known_ids(*options.ids, tokenizer);
   if (!ids) {
     report_error(kName, ids.error());
     return 2;
@@ -201,8 +195,10 @@ void print_colours(std::string_view text, const Encoding& encoding) {
 }
 
 int run_text(const Tokenizer& tokenizer, const Options& options) {
-  std::string text = options.text.value_or("-");
-  if (text == "-") text.assign(std::istreambuf_iterator<char>(std::cin), {});
+  const bool is_given = options.text && *options.text != "-";
+  const Result<std::string> input = is_given ? Result<std::string>(*options.text) : read_text("-");
+  if (!input) return report_error(kName, input.error());
+  const std::string& text = *input;
   const Result<Encoding> encoding = tokenizer.encode(text, options.encode());
   if (!encoding) return report_error(kName, encoding.error());
   if (options.as_json) {
@@ -211,7 +207,8 @@ int run_text(const Tokenizer& tokenizer, const Options& options) {
   }
   print_table(tokenizer, *encoding);
   if (is_terminal(STDOUT_FILENO)) print_colours(text, *encoding);
-  fmt::print(stderr, "{} tokens, {} bytes; {}, {} pieces\n", encoding->ids.size(), text.size(), tokenizer.model_name(),
+  fmt::print(stderr, "{} {}, {} bytes; {}, {} pieces\n", encoding->ids.size(),
+             encoding->ids.size() == 1 ? "token" : "tokens", text.size(), tokenizer.model_name(),
              tokenizer.vocab_size());
   return 0;
 }

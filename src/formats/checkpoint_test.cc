@@ -63,7 +63,8 @@ TEST_F(CheckpointTest, OpensAFolder) {
     EXPECT_EQ(model->file_bytes(), fs::file_size(folder_ / "model.safetensors"));
     EXPECT_EQ(text_of(*model, "w"), "abcd");
     EXPECT_EQ(model->find("v"), nullptr);
-    model->release(*model->find("w"));
+    model->release(*model->find("w"), 0, 4);
+    model->release(*model->find("w"), 3, 1);
     EXPECT_EQ(text_of(*model, "w"), "abcd");
     const Checkpoint moved = std::move(*model);
     EXPECT_EQ(text_of(moved, "w"), "abcd");

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "tokens/token_test_files.h"
+#include "tokens/tokens_test_util.h"
 #include "tokens/vocabulary.h"
 
 namespace vitro {
@@ -103,13 +103,15 @@ TEST(GgufVocabulary, ScoresEqualSentencePiece) {
 }
 
 TEST(GgufVocabulary, DefaultsAreThoseOfTheKind) {
-  const auto sp = load_gguf_tokenizer(sentencepiece_gguf(json_file(token_data("sentencepiece.json"))).file());
+  const GgufBuilder sentencepiece = sentencepiece_gguf(json_file(token_data("sentencepiece.json")));
+  const auto sp = load_gguf_tokenizer(sentencepiece.file());
   ASSERT_TRUE(sp);
   EXPECT_EQ((*sp)->bos_id(), 1);
   EXPECT_EQ((*sp)->eos_id(), 2);
   EXPECT_EQ((*sp)->encode("")->ids, (std::vector<TokenId>{1}));
   EXPECT_TRUE((*sp)->strips_first_space());
-  const auto bytes = load_gguf_tokenizer(byte_level_gguf("single-digits.tokenizer.json", "gpt-2").file());
+  const GgufBuilder byte_level = byte_level_gguf("single-digits.tokenizer.json", "gpt-2");
+  const auto bytes = load_gguf_tokenizer(byte_level.file());
   ASSERT_TRUE(bytes);
   EXPECT_EQ((*bytes)->bos_id(), -1);  // a vocabulary without a BOS has none
   EXPECT_TRUE((*bytes)->encode("")->ids.empty());
@@ -127,7 +129,8 @@ TEST(GgufVocabulary, FlagsOfTheFileWin) {
 }
 
 TEST(GgufVocabulary, TextNeverBecomesAControlTokenUnlessParsed) {
-  const auto tokenizer = load_gguf_tokenizer(sentencepiece_gguf(json_file(token_data("sentencepiece.json"))).file());
+  const GgufBuilder gguf = sentencepiece_gguf(json_file(token_data("sentencepiece.json")));
+  const auto tokenizer = load_gguf_tokenizer(gguf.file());
   ASSERT_TRUE(tokenizer);
   for (const char* text : {"<s>", "</s>", "<unk>", "<0x0A>"}) {
     const Result<Encoding> got = (*tokenizer)->encode(text, {.add_special = false, .parse_special = false});

@@ -124,16 +124,20 @@ Result<MergeTable::Merge> read_merge(const Vocabulary& vocabulary, const Value& 
   return merge;
 }
 
-/// From the last to the first, because of twins the reference keeps the last.
+/// Added from the last to the first, because of twins the reference keeps the last; read in order, to name the first
+/// fault.
 Result<MergeTable> read_merges(const Value::Array& merges, const Vocabulary& vocabulary) {
   if (merges.size() > kMaxVocabulary) return fail(ErrorCode::kUnsupported, "model.merges: {} entries", merges.size());
-  MergeTable out(merges.size());
-  for (size_t i = merges.size(); i-- > 0;) {
+  std::vector<MergeTable::Merge> in_order;
+  in_order.reserve(merges.size());
+  for (size_t i = 0; i < merges.size(); ++i) {
     const std::string* text = merges[i].as_string();
     if (text != nullptr && text->starts_with("#version")) continue;
     VITRO_TRY_ASSIGN(const MergeTable::Merge merge, read_merge(vocabulary, merges[i], i));
-    VITRO_TRY(out.add(merge));
+    in_order.push_back(merge);
   }
+  MergeTable out(in_order.size());
+  for (size_t i = in_order.size(); i-- > 0;) VITRO_TRY(out.add(in_order[i]));
   return out;
 }
 
@@ -170,12 +174,17 @@ void mark_added(const std::vector<AddedToken>& added, TokenizerParts& parts) {
   if (parts.bpe.unknown_id >= 0) parts.vocabulary.set_kind(parts.bpe.unknown_id, TokenKind::kUnknown);
 }
 
+/// Files from before "type" was written tell their model by its keys.
+std::string_view type_by_keys(const Value& model) {
+  if (model.find("merges") != nullptr) return "BPE";
+  return model.find("unk_id") != nullptr ? "Unigram" : "WordPiece or WordLevel";
+}
+
 }  // namespace
 
 Status read_bpe_model(const Value& model, const Value* added, TokenizerParts& parts) {
   VITRO_TRY_ASSIGN(JsonReader reader, JsonReader::open(model, "model"));
-  VITRO_TRY_ASSIGN(const std::string type,
-                   reader.string_or("type", model.find("merges") == nullptr ? "without a type" : "BPE"));
+  VITRO_TRY_ASSIGN(const std::string type, reader.string_or("type", type_by_keys(model)));
   if (type != "BPE") return reader.unsupported("model " + json_quote(type));
   const Value* vocab = reader.optional("vocab");
   if (vocab == nullptr) return reader.wrong("vocab", "an object");

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "tokens/token_test_files.h"
+#include "tokens/tokens_test_util.h"
 
 namespace vitro {
 namespace {

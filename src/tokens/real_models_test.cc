@@ -7,7 +7,7 @@
 
 #include "formats/mapped_file.h"
 #include "tokens/stream_decoder.h"
-#include "tokens/token_test_files.h"
+#include "tokens/tokens_test_util.h"
 
 namespace vitro {
 namespace {

@@ -7,7 +7,7 @@
 #include <random>
 
 #include "tokens/byte_level.h"
-#include "tokens/token_test_files.h"
+#include "tokens/tokens_test_util.h"
 
 namespace vitro {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "text/normalize.h"
 #include "text/text_steps.h"
-#include "tokens/token_test_files.h"
+#include "tokens/tokens_test_util.h"
 
 namespace vitro {
 namespace {

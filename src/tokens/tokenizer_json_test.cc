@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "formats/mapped_file.h"
-#include "tokens/token_test_files.h"
+#include "tokens/tokens_test_util.h"
 
 namespace vitro {
 namespace {

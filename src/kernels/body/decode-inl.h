@@ -11,7 +11,8 @@
 namespace vitro::VITRO_ISA_NS {
 namespace {
 
-#define VITRO_LAMBDA __attribute__((always_inline))
+// Checks of every pointer in code that is unrolled this far would take the compiler minutes; bounds are still checked.
+#define VITRO_LAMBDA __attribute__((always_inline, no_sanitize("undefined")))
 
 template <int... kIdx, class Fn>
 VITRO_LANE void unrolled(std::integer_sequence<int, kIdx...>, Fn fn) {
@@ -54,7 +55,8 @@ VITRO_LANE F32x16 byte_weight(I32x16 word, const Scaling& scaling) {
   return fma(to_f32(code), c % 2 == 0 ? scaling.low : scaling.high, scaling.offset);
 }
 
-// A codec reads runs of kSumBlock columns; kPhases of them make a block. Float types have just column(panel, k), others
+// A codec reads runs of kSumBlock columns. Runs whose numbers differ by kPhases have the same form; rows are whole
+// groups of kPhases runs. Float types have just column(panel, k), others
 //   Run<phase> r(panel, run)   reads the scales of run number `run`; phase = run % kPhases
 //   r.word<q>()                the word that holds columns 4 q .. 4 q + 3 of the run
 //   r.weight<q, c>(word)       column 4 q + c from it
@@ -169,27 +171,28 @@ struct Codec<DType::kQ5_0> {
 template <>
 struct Codec<DType::kQ4_K> {
   static constexpr bool kIsFloat = false;
-  static constexpr int kPhases = 8;
-  template <int j>
+  static constexpr int kPhases = 4;
+  template <int kPhase>
   struct Run {
     const std::byte* words;  ///< even runs have the low nibbles, odd ones the high nibbles of the same words
     Scaling steps;
 
     VITRO_LANE Run(const std::byte* panel, int64_t run) {
-      const std::byte* block = panel + run / kPhases * (2 * kHalfBytes + 35 * kWordBytes);
+      const std::byte* block = panel + run / 8 * (2 * kHalfBytes + 35 * kWordBytes);
       const std::byte* packed = block + 2 * kHalfBytes;
-      words = packed + (3 + j / 2 * 8) * kWordBytes;
-      const F32x16 step = mul(load_f16(block), code<0>(packed));
-      const F32x16 floor = mul(load_f16(block + kHalfBytes), code<1>(packed));
-      steps = scaling(step, sub(zero(), floor), j % 2 == 0 ? 1.0F : 0x1p-4F);
+      words = packed + (3 + run % 8 / 2 * 8) * kWordBytes;
+      const bool is_first_half = run % 8 < 4;
+      const F32x16 step = mul(load_f16(block), code<0>(packed, is_first_half));
+      const F32x16 floor = mul(load_f16(block + kHalfBytes), code<1>(packed, is_first_half));
+      steps = scaling(step, sub(zero(), floor), kPhase % 2 == 0 ? 1.0F : 0x1p-4F);
     }
-    /// Scale (kind 0) or minimum (kind 1) number j of the eight: six bits, packed as dequantize.cc tells.
+    /// Scale (kind 0) or minimum (kind 1) of the run: one of the eight six-bit codes, packed as dequantize.cc tells.
     template <int kKind>
-    static VITRO_LANE F32x16 code(const std::byte* packed) {
+    static VITRO_LANE F32x16 code(const std::byte* packed, bool is_first_half) {
+      constexpr int kByteAt = 8 * kPhase;
       const I32x16 first = load_word(packed + kKind * kWordBytes), last = load_word(packed + 2 * kWordBytes);
-      if constexpr (j < 4) return to_f32(and_(shifted<-8 * j>(first), set1(0x3F)));
-      constexpr int kByte = 8 * (j % 4);
-      const I32x16 bits = bit_select(set1(0x0F), shifted<-kByte - 4 * kKind>(last), shifted<-kByte - 2>(first));
+      if (is_first_half) return to_f32(and_(shifted<-kByteAt>(first), set1(0x3F)));
+      const I32x16 bits = bit_select(set1(0x0F), shifted<-kByteAt - 4 * kKind>(last), shifted<-kByteAt - 2>(first));
       return to_f32(and_(bits, set1(0x3F)));
     }
     template <int q>
@@ -198,7 +201,7 @@ struct Codec<DType::kQ4_K> {
     }
     template <int q, int c>
     VITRO_LANE F32x16 weight(I32x16 word) const {
-      return byte_weight<c, (j % 2 == 0 ? 0x0F : 0xF0)>(word, steps);
+      return byte_weight<c, (kPhase % 2 == 0 ? 0x0F : 0xF0)>(word, steps);
     }
   };
 };
@@ -206,20 +209,19 @@ struct Codec<DType::kQ4_K> {
 template <>
 struct Codec<DType::kQ6_K> {
   static constexpr bool kIsFloat = false;
-  static constexpr int kPhases = 8;
-  template <int j>
+  static constexpr int kPhases = 4;
+  template <int kPhase>  ///< also the number of the bit pair in the bytes of the high words
   struct Run {
-    static constexpr int kGroup = j % 4;  ///< of the four in 128 columns; it has bit pair kGroup of the high words
-    const std::byte* words;               ///< triples: two low words, one high word
-    Scaling steps[2];                     ///< for columns 0-15 and 16-31
+    const std::byte* words;  ///< triples: two low words, one high word
+    Scaling steps[2];        ///< for columns 0-15 and 16-31
 
     VITRO_LANE Run(const std::byte* panel, int64_t run) {
-      const std::byte* block = panel + run / kPhases * (kHalfBytes + 52 * kWordBytes);
+      const std::byte* block = panel + run / 8 * (kHalfBytes + 52 * kWordBytes);
       const F32x16 d = load_f16(block);
-      const I32x16 scales = load_word(block + kHalfBytes + j / 2 * kWordBytes);
-      words = block + kHalfBytes + (4 + j / 4 * 24) * kWordBytes;
-      steps[0] = scaling_of(d, shifted<24 - j % 2 * 16>(scales));
-      steps[1] = scaling_of(d, shifted<16 - j % 2 * 16>(scales));
+      const I32x16 scales = load_word(block + kHalfBytes + run % 8 / 2 * kWordBytes);
+      words = block + kHalfBytes + (4 + run % 8 / 4 * 24) * kWordBytes;
+      steps[0] = scaling_of(d, shifted<24 - kPhase % 2 * 16>(scales));
+      steps[1] = scaling_of(d, shifted<16 - kPhase % 2 * 16>(scales));
     }
     /// From d and an int8 scale in the top byte of each lane; the bits below are masked away.
     static VITRO_LANE Scaling scaling_of(F32x16 d, I32x16 scale_on_top) {
@@ -230,9 +232,9 @@ struct Codec<DType::kQ6_K> {
     /// Codes in bytes: nibbles and a bit pair; bits above are masked away later.
     template <int q>
     VITRO_LANE I32x16 word() const {
-      const I32x16 low = load_word(words + (3 * q + kGroup % 2) * kWordBytes);
+      const I32x16 low = load_word(words + (3 * q + kPhase % 2) * kWordBytes);
       const I32x16 high = load_word(words + (3 * q + 2) * kWordBytes);
-      return bit_select(set1(0x0F0F0F0F), shifted<(kGroup < 2 ? 0 : -4)>(low), shifted<4 - 2 * kGroup>(high));
+      return bit_select(set1(0x0F0F0F0F), shifted<(kPhase < 2 ? 0 : -4)>(low), shifted<4 - 2 * kPhase>(high));
     }
     template <int q, int c>
     VITRO_LANE F32x16 weight(I32x16 word) const {
@@ -242,7 +244,7 @@ struct Codec<DType::kQ6_K> {
 };
 
 /// visit(k, b, w) for column k of each of kRuns runs, k in order: kRuns independent sums side by side hide the latency
-/// of their fmas. The runs begin at number `run`, whose place in its block is kPhase. `width` columns each: kSumBlock,
+/// of their fmas. The runs begin at number `run`, whose phase is kPhase. `width` columns each: kSumBlock,
 /// or fewer in the last run of a float type. (With one run, `second` is `first` and costs nothing.)
 template <DType kType, int kPhase, int kRuns, class Visit>
 VITRO_LANE void visit_runs(const std::byte* panel, int64_t run, int64_t width, Visit visit) {
