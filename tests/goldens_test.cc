@@ -44,6 +44,11 @@ void expect_verified(const std::filesystem::path& folder, const VerifyOptions& o
   const auto report = verify_folder(folder, options, bench.ctx);
   ASSERT_TRUE(report.has_value()) << report.error().message;
   for (const std::string& failure : report->failures) ADD_FAILURE() << folder << ": " << failure;
+  const bool has_rope = std::filesystem::exists(folder / "rope.safetensors");
+  // Every input has its logits, n_layer + 1 hidden states and n_layer maps; every rotary table has 10 positions, twice
+  // where there are two kinds.
+  EXPECT_GE(report->n_compared, 3 * (1 + 5 + 4) + (has_rope ? 20 : 0));
+  EXPECT_EQ(report->rope_error >= 0, has_rope);
   EXPECT_GT(report->n_step_rows, 0);
   EXPECT_GE(report->logits_error, 0);
   EXPECT_GE(report->hidden_error, 0);
@@ -130,7 +135,21 @@ TEST(Registry, EveryFamilyThatRunsHasAGolden) {
   }
 }
 
-// The test would see a wrong number: a changed expectation fails.
+// A folder without expectations proves nothing, and says so.
+TEST(Verify, MissingExpectationsFail) {
+  TempFolder copy;
+  const auto folder = repo_path("tests/golden/llama-gqa");
+  for (const char* file : {"config.json", "model.safetensors", "expected.json"})
+    std::filesystem::copy(folder / file, copy.path());
+  write_file(copy.path() / "expected.safetensors", safetensors_bytes("{}", ""));
+  Bench bench(best_kernel_table());
+  const auto report = verify_folder(copy.path(), {}, bench.ctx);
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  EXPECT_FALSE(report->passed());
+  EXPECT_EQ(report->n_compared, 0);
+}
+
+// The test would see a wrong number: a changed weight fails.
 TEST(Verify, SeesAChangedWeight) {
   TempFolder copy;
   const auto folder = repo_path("tests/golden/llama-gqa");

@@ -182,6 +182,32 @@ TEST(Score, StrideCountsEachTokenOnce) {
   EXPECT_NE(overlapping->mean_nll(), apart->mean_nll());
 }
 
+// A BOS takes one place of each window, and still no token is skipped.
+TEST(Score, BosTakesAPlaceAndNoTokenIsLost) {
+  TempFolder folder;
+  const auto path = write_random_model(folder.path(), {});
+  const std::vector<int32_t> ids = random_ids(50, 8);
+  Bench bench(best_kernel_table());
+  Session session = make_session(load(path, bench), 16, {}, bench);
+  const auto score = score_ids(session, ids, {.window = 16, .stride = 16, .bos_id = 3}, {});
+  ASSERT_TRUE(score.has_value());
+  EXPECT_EQ(score->n_tokens, 50);  // the first of each window follows the BOS
+}
+
+TEST(SessionInput, PlansThatCannotBeAreRefused) {
+  TempFolder folder;
+  const auto path = write_random_model(folder.path(), {.n_layer = 1});
+  Bench bench(best_kernel_table());
+  const auto model = load(path, bench);
+  SessionShape shape{.n_ctx = 8, .n_threads = 1};
+  shape.page_size = int64_t{1} << 62;
+  EXPECT_EQ(Session::create(model, shape, bench.ctx).error().code, ErrorCode::kInvalidArgument);
+  shape = {.n_ctx = int64_t{1} << 27, .n_sequences = 64, .n_threads = 1};  // terabytes
+  EXPECT_EQ(Session::create(model, shape, bench.ctx).error().code, ErrorCode::kOutOfMemory);
+  shape = {.n_ctx = 8, .n_batch = int64_t{1} << 40, .n_threads = 1};
+  EXPECT_EQ(Session::create(model, shape, bench.ctx).error().code, ErrorCode::kInvalidArgument);
+}
+
 TEST(SessionInput, BadInputIsRefusedAndNothingIsAppended) {
   TempFolder folder;
   const auto path = write_random_model(folder.path(), {.n_layer = 1});

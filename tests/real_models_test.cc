@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "generate/generate.h"
+#include "generate/logits_source.h"
 #include "inspect/record.h"
 #include "inspect/verify.h"
 #include "testing/engine.h"
@@ -58,6 +59,14 @@ void expect_invariant(const std::string& file) {
     EXPECT_EQ(last_logits({.page_size = page}, two, nullptr), whole) << "pages of " << page;
   Recorder recorder({HookPoint::kResidPost, HookPoint::kQ, HookPoint::kPattern});
   EXPECT_EQ(last_logits({}, two, &recorder), whole) << "hooks";
+
+  Session session = make_session(model, 70, {}, two);
+  UncachedLogits uncached(session, 0);
+  const std::span<const int32_t> all(ids);
+  ASSERT_TRUE(uncached.feed(all.first(69)).has_value());
+  const auto anew = uncached.feed(all.last(1));
+  ASSERT_TRUE(anew.has_value());
+  EXPECT_EQ(std::vector<float>(anew->begin(), anew->end()), whole) << "no cache";
 
   Session shared = make_session(model, 70, {.n_batch = 100, .n_sequences = 6}, two);
   const std::vector<int32_t> other{5, 6, 7, 8, 9};

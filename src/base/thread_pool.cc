@@ -1,6 +1,7 @@
 #include "base/thread_pool.h"
 
 #include <algorithm>
+#include <system_error>
 
 #include "base/check.h"
 #include "base/checked_math.h"
@@ -39,7 +40,12 @@ uint32_t wait_for_change(const std::atomic<uint32_t>& value, uint32_t seen) {
 
 ThreadPool::ThreadPool(int n_threads) : n_threads_(n_threads) {
   VITRO_CHECK(n_threads >= 1);
-  for (int worker = 1; worker < n_threads; ++worker) threads_.emplace_back([this, worker] { worker_loop(worker); });
+  // The system may refuse threads; results do not depend on their number, so the team is then smaller.
+  try {
+    for (int worker = 1; worker < n_threads; ++worker) threads_.emplace_back([this, worker] { worker_loop(worker); });
+  } catch (const std::system_error&) {
+    n_threads_ = static_cast<int>(threads_.size()) + 1;
+  }
 }
 
 ThreadPool::~ThreadPool() {

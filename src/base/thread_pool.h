@@ -19,7 +19,7 @@ struct RangeTask {
 /// A team of `n_threads` workers, the caller being worker 0. One owner calls parallel_for; not reentrant.
 class ThreadPool {
  public:
-  /// n_threads >= 1; 1 makes no thread at all.
+  /// n_threads >= 1; 1 makes no thread at all. If the system refuses threads the team is smaller: see n_threads().
   explicit ThreadPool(int n_threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;

@@ -1,7 +1,9 @@
 #include "cache/kv_cache.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
+#include <optional>
 
 #include "base/check.h"
 #include "base/checked_math.h"
@@ -15,21 +17,31 @@ int64_t page_floats(const KvLayerShape& layer, int64_t page_size) {
 
 }  // namespace
 
-int64_t kv_cache_bytes(const KvCacheSpec& spec) {
-  int64_t floats = 0;
-  for (const KvLayerShape& layer : spec.layers) floats += spec.n_pages * page_floats(layer, spec.page_size);
-  return floats * static_cast<int64_t>(sizeof(float));
+Result<int64_t> kv_cache_bytes(const KvCacheSpec& spec) {
+  if (spec.page_size < 8 || spec.page_size > kMaxPageSize || spec.page_size % 8 != 0) {
+    return fail(ErrorCode::kInvalidArgument, "cache page size {}: expected a multiple of 8 from 8 to {}",
+                spec.page_size, kMaxPageSize);
+  }
+  std::optional<uint64_t> n_bytes = 0;
+  for (const KvLayerShape& layer : spec.layers) {
+    const auto layer_bytes = checked_mul(static_cast<uint64_t>(page_floats(layer, spec.page_size)) * sizeof(float),
+                                         static_cast<uint64_t>(spec.n_pages));
+    if (n_bytes && layer_bytes) n_bytes = checked_add(*n_bytes, *layer_bytes);
+    if (!layer_bytes || !n_bytes || *n_bytes > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
+      return fail(ErrorCode::kInvalidArgument, "a key-value cache of {} pages of {} positions has no size in 64 bits",
+                  spec.n_pages, spec.page_size);
+    }
+  }
+  return static_cast<int64_t>(*n_bytes);
 }
 
 int64_t pages_for(int64_t n_positions, int64_t page_size) { return ceil_div(n_positions, page_size); }
 
 Result<KvCache> KvCache::allocate(const KvCacheSpec& spec) {
-  if (spec.page_size <= 0 || spec.page_size % 8 != 0) {
-    return fail(ErrorCode::kInvalidArgument, "cache page size {}: expected a positive multiple of 8", spec.page_size);
-  }
+  VITRO_TRY_ASSIGN(const int64_t n_bytes, kv_cache_bytes(spec));
   KvCache cache;
   cache.spec_ = spec;
-  VITRO_TRY_ASSIGN(cache.storage_, Buffer::allocate(static_cast<size_t>(kv_cache_bytes(spec)), "the key-value cache"));
+  VITRO_TRY_ASSIGN(cache.storage_, Buffer::allocate(static_cast<size_t>(n_bytes), "the key-value cache"));
   int64_t offset = 0;
   for (const KvLayerShape& layer : spec.layers) {
     cache.layer_offset_.push_back(offset);
@@ -93,6 +105,13 @@ void KvCache::write(int64_t layer, SequenceId sequence, int64_t pos, const float
     for (int64_t i = 0; i < shape.d_head; ++i) k_page[i * spec_.page_size + column] = k[g * shape.d_head + i];
     std::copy_n(v + g * shape.d_head, shape.d_head, v_page + column * shape.d_head);
   }
+}
+
+void KvCache::append(int64_t layer, SequenceId sequence, int64_t first_pos, ConstRows k, ConstRows v, OpContext& ctx) {
+  constexpr int64_t kGrain = 8;
+  ctx.pool->parallel_for(k.n_rows, kGrain, "append", [&](int64_t begin, int64_t end, int) {
+    for (int64_t t = begin; t < end; ++t) write(layer, sequence, first_pos + t, k.row(t), v.row(t));
+  });
 }
 
 }  // namespace vitro

@@ -11,7 +11,9 @@
 
 #include "base/result.h"
 #include "kernels/table.h"
+#include "ops/context.h"
 #include "tensor/buffer.h"
+#include "tensor/view.h"
 
 namespace vitro {
 
@@ -30,8 +32,10 @@ struct KvCacheSpec {
   int64_t n_sequences = 1;  ///< most sequences at once
 };
 
-/// Bytes of all pages of all layers: what allocate() will ask for, exactly.
-int64_t kv_cache_bytes(const KvCacheSpec& spec);
+/// Bytes of all pages of all layers: what allocate() will ask for, exactly. InvalidArgument for a page size that is not
+/// a multiple of 8 from 8 to kMaxPageSize, or sizes that do not fit into 64 bits.
+Result<int64_t> kv_cache_bytes(const KvCacheSpec& spec);
+inline constexpr int64_t kMaxPageSize = 65536;
 /// Pages that n_positions positions of one sequence take.
 int64_t pages_for(int64_t n_positions, int64_t page_size);
 
@@ -47,6 +51,8 @@ class KvCache {
 
   /// Stores one position of one layer: k and v are [n_kv_head, d_head]. The position must be reserved.
   void write(int64_t layer, SequenceId sequence, int64_t pos, const float* k, const float* v);
+  /// Stores consecutive positions of one layer, in parallel: row t of k and v is position first_pos + t.
+  void append(int64_t layer, SequenceId sequence, int64_t first_pos, ConstRows k, ConstRows v, OpContext& ctx);
   /// Where attention finds one head of one layer.
   KvHead head(int64_t layer, SequenceId sequence, int64_t kv_head) const;
 

@@ -8,16 +8,22 @@ namespace {
 KvCacheSpec small_spec() { return {{{2, 4}, {1, 6}}, 8, 5, 2}; }
 
 TEST(KvCache, BytesArePagesTimesShapes) {
-  EXPECT_EQ(kv_cache_bytes(small_spec()), 5 * 8 * 2 * (2 * 4 + 1 * 6) * 4);
-  EXPECT_EQ(KvCache::allocate(small_spec())->n_bytes(), kv_cache_bytes(small_spec()));
+  EXPECT_EQ(kv_cache_bytes(small_spec()).value(), 5 * 8 * 2 * (2 * 4 + 1 * 6) * 4);
+  EXPECT_EQ(KvCache::allocate(small_spec())->n_bytes(), kv_cache_bytes(small_spec()).value());
 }
 
 TEST(KvCache, PageSizeMustBeAMultipleOfEight) {
   KvCacheSpec spec = small_spec();
-  for (const int64_t page_size : {0, -8, 4, 12}) {
+  for (const int64_t page_size : {int64_t{0}, int64_t{-8}, int64_t{4}, int64_t{12}, int64_t{65544}, int64_t{1} << 62}) {
     spec.page_size = page_size;
     EXPECT_EQ(KvCache::allocate(spec).error().code, ErrorCode::kInvalidArgument) << page_size;
   }
+}
+
+TEST(KvCache, SizesThatOverflowAreRefused) {
+  KvCacheSpec spec = small_spec();
+  spec.n_pages = int64_t{1} << 61;
+  EXPECT_EQ(KvCache::allocate(spec).error().code, ErrorCode::kInvalidArgument);
 }
 
 // Every position of two interleaved sequences is found where head() says, keys transposed, values in rows.

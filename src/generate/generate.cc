@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <optional>
 
+#include "base/clock.h"
 #include "generate/stop.h"
 #include "tokens/stream_decoder.h"
 
@@ -17,10 +17,6 @@ constexpr auto kReasonNames = std::to_array<std::string_view>({
     VITRO_STOP_REASONS(VITRO_X)
 #undef VITRO_X
 });
-
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // Softmax of one row, for the probabilities that are reported. Sums in double.
 struct RowSoftmax {
@@ -89,9 +85,9 @@ class Loop {
       if (!goes_on) return {};
       if (source_.room() < 1) return end(StopReason::kContext, on_token);
       if (static_cast<int64_t>(out_.ids.size()) >= options_.max_tokens) continue;
-      const double start = seconds_now();
+      const double start = now_seconds();
       VITRO_TRY_ASSIGN(logits, source_.feed(std::span(&history_.back(), 1)));
-      out_.generate_seconds += seconds_now() - start;
+      out_.generate_seconds += now_seconds() - start;
       ++out_.n_passes;
     }
   }
@@ -151,9 +147,9 @@ std::vector<Alternative> top_alternatives(std::span<const float> logits, int n) 
 Result<Generated> generate(LogitsSource& source, const Tokenizer* tokenizer, std::span<const int32_t> prompt,
                            const GenerateOptions& options, const TokenCallback& on_token) {
   VITRO_TRY(check_request(source, prompt, options));
-  const double start = seconds_now();
+  const double start = now_seconds();
   VITRO_TRY_ASSIGN(const std::span<const float> logits, source.feed(prompt));
-  const double prompt_seconds = seconds_now() - start;
+  const double prompt_seconds = now_seconds() - start;
   VITRO_TRY(validate(options.sampler, static_cast<int64_t>(logits.size())));
   Loop loop(source, tokenizer, options, static_cast<int64_t>(logits.size()));
   VITRO_TRY(loop.run(logits, prompt, on_token));

@@ -42,8 +42,9 @@ Result<Score> score_ids(Session& session, std::span<const int32_t> ids, const Sc
   const int64_t n_bos = options.bos_id >= 0 ? 1 : 0;
   Score score;
   std::vector<int32_t> window;
-  int64_t n_seen = 0;  // ids that a window has held already
-  for (int64_t first = 0; n_seen < n_ids; first += options.stride) {
+  const int64_t stride = std::min(options.stride, options.window - n_bos);  // a BOS takes a place of the window
+  int64_t n_seen = 0;                                                       // ids that a window has held already
+  for (int64_t first = 0; n_seen < n_ids; first += stride) {
     const int64_t end = std::min(first + options.window - n_bos, n_ids);
     window.assign(static_cast<size_t>(n_bos), options.bos_id);
     window.insert(window.end(), ids.begin() + first, ids.begin() + end);

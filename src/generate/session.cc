@@ -4,12 +4,14 @@
 #include <array>
 
 #include "base/check.h"
+#include "base/memory.h"
 
 namespace vitro {
 
 Result<Session> Session::create(std::shared_ptr<const Model> model, const SessionShape& shape, OpContext ctx) {
   VITRO_CHECK(ctx.pool && ctx.kernels && ctx.pool->n_threads() == shape.n_threads);
   VITRO_TRY_ASSIGN(SessionPlan plan, plan_session(model->config, shape));
+  VITRO_TRY(check_memory(plan.cache_bytes + plan.activation_bytes, "the context"));
   VITRO_TRY_ASSIGN(KvCache cache, KvCache::allocate(plan.cache));
   VITRO_TRY_ASSIGN(Buffer arena, Buffer::allocate(static_cast<size_t>(plan.activation_bytes), "activations"));
   Activations acts(plan.slots, plan.offsets, std::move(arena), model->config, plan.limits);

@@ -2,20 +2,12 @@
 
 #include <fmt/core.h>
 
-#include <chrono>
 #include <cstring>
 
+#include "base/clock.h"
 #include "inspect/verify_internal.h"
 
 namespace vitro {
-namespace {
-
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-}  // namespace
-
 Result<Session> Verification::session(int64_t n_ctx, int64_t n_batch, int64_t n_logits) const {
   SessionShape shape;
   shape.n_ctx = n_ctx;
@@ -47,7 +39,7 @@ Status compare_steps(const Verification& v, Session& session, std::span<const in
 }
 
 Result<VerifyReport> verify_folder(const std::filesystem::path& folder, const VerifyOptions& options, OpContext ctx) {
-  const double start = seconds_now();
+  const double start = now_seconds();
   VITRO_TRY_ASSIGN(const Expectation expected, open_expectation(folder));
   const bool is_real = expected.json.find("rows") != nullptr;
   if (is_real && options.model.empty()) {
@@ -62,7 +54,7 @@ Result<VerifyReport> verify_folder(const std::filesystem::path& folder, const Ve
   report.family = model->config.family;
   const Verification v{expected, options, model, model_path, ctx, report};
   VITRO_TRY(is_real ? verify_real(v) : verify_checkpoint(v));
-  report.seconds = seconds_now() - start;
+  report.seconds = now_seconds() - start;
   return report;
 }
 

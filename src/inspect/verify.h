@@ -34,10 +34,10 @@ struct VerifyReport {
   double rope_error = -1;  ///< in units of what the reference's float32 angles allow; passes up to 1
   double top_error = -1;
   double nll_error = -1;
+  int64_t n_compared = 0;   ///< stored tensors that were compared (checkpoints)
   int64_t n_step_rows = 0;  ///< rows computed token by token and compared bit for bit with the whole pass
   int64_t n_greedy = 0;     ///< greedy tokens compared
   int64_t n_greedy_equal = 0;
-  double smallest_parting_gap = -1;   ///< reference gap where greedy text parted, if it did
   std::vector<std::string> notes;     ///< what was seen and is fine (a tie)
   std::vector<std::string> failures;  ///< what does not pass; empty: verified
   double seconds = 0;

@@ -19,9 +19,15 @@ struct InputCase {
   std::vector<int32_t> ids;
 };
 
+// What cannot be compared is not verified.
+void miss(const Verification& v, const std::string& name) {
+  v.report.failures.push_back(fmt::format("{}: not in the folder as float32, so nothing was compared", name));
+}
+
 void compare_rows(const Verification& v, const Recorded* ours, const std::string& name, double& worst) {
   const auto stored = v.expected.tensors->find(name);
-  if (!stored || !ours) return;
+  if (!stored || !ours) return miss(v, name);
+  ++v.report.n_compared;
   if (ours->n_rows() != stored->n_rows || ours->width != stored->width) {
     v.report.failures.push_back(fmt::format("{}: [{}, {}], the reference has [{}, {}]", name, ours->n_rows(),
                                             ours->width, stored->n_rows, stored->width));
@@ -37,7 +43,8 @@ void compare_rows(const Verification& v, const Recorded* ours, const std::string
 // The reference stores [n_head, T, T], masked entries 0; our rows hold only the keys they see.
 void compare_attention(const Verification& v, const Recorder::Pattern* pattern, const std::string& name) {
   const auto stored = v.expected.tensors->find(name);
-  if (!stored || !pattern || pattern->empty()) return;
+  if (!stored || !pattern || pattern->empty()) return miss(v, name);
+  ++v.report.n_compared;
   const auto n_rows = static_cast<int64_t>(pattern->front().size());
   if (stored->width != n_rows || stored->n_rows != n_rows * static_cast<int64_t>(pattern->size())) {
     v.report.failures.push_back(fmt::format("{}: {} heads of {} rows, the reference has {} rows of {}", name,
@@ -129,14 +136,15 @@ double rope_table_error(const Rotary& rotary, int64_t pos, bool is_cos, const Co
 
 void verify_rope_entry(const Verification& v, const std::string& name) {
   const size_t last_dot = name.rfind('.');
-  if (last_dot == std::string::npos || last_dot < 3) return;
+  if (last_dot == std::string::npos || last_dot < 3) return miss(v, name);
   const size_t kind_at = last_dot - 3;  // <prefix>cos.<pos> or <prefix>sin.<pos>
   const bool is_cos = name.compare(kind_at, 3, "cos") == 0;
   int64_t pos = -1;
   std::from_chars(name.data() + last_dot + 1, name.data() + name.size(), pos);
   const int kind = rope_kind(*v.model, std::string_view(name).substr(0, kind_at));
   const auto stored = v.expected.rope->find(name);
-  if (pos < 0 || kind < 0 || !stored) return;
+  if (pos < 0 || kind < 0 || !stored) return miss(v, name);
+  ++v.report.n_compared;
   const Rotary rotary = rotary_for(*v.model, pos + 1)[static_cast<size_t>(kind)];
   if (stored->width < static_cast<int64_t>(rotary.frequencies.size())) {
     v.report.failures.push_back(fmt::format("rotary table {}: {} values, expected at least {}", name, stored->width,

@@ -55,12 +55,10 @@ double stored_gap(const RealRow& row, size_t step) {
 
 void note_parting(const Verification& v, const RealRow& row, size_t step, int32_t ours) {
   const double gap = stored_gap(row, step);
-  VerifyReport& report = v.report;
-  report.smallest_parting_gap = report.smallest_parting_gap < 0 ? gap : std::min(report.smallest_parting_gap, gap);
   const std::string text =
       fmt::format("row {}: greedy text parts at step {}: {} instead of {}, where the reference's gap is {:.2e}",
                   row.idx, step, ours, row.greedy[step], gap);
-  (gap >= 0 && gap < v.options.tolerance.greedy_gap ? report.notes : report.failures).push_back(text);
+  (gap >= 0 && gap < v.options.tolerance.greedy_gap ? v.report.notes : v.report.failures).push_back(text);
 }
 
 // Greedy text with the cache, token by token; returns the ids that were fed.

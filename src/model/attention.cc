@@ -71,12 +71,8 @@ void rotate_qk(const BlockPass& block, const Qkv& qkv) {
 
 void append_to_cache(const BlockPass& block, const Qkv& qkv) {
   for (const SequenceRows& rows : block.pass.batch.sequences) {
-    block.pass.ctx.pool->parallel_for(rows.n_rows, 8, "append_to_cache", [&](int64_t begin, int64_t end, int) {
-      for (int64_t i = begin; i < end; ++i) {
-        const int64_t t = rows.first_row + i;
-        block.pass.cache.write(block.layer, rows.sequence, rows.first_pos + i, qkv.k.row(t), qkv.v.row(t));
-      }
-    });
+    block.pass.cache.append(block.layer, rows.sequence, rows.first_pos, qkv.k.slice(rows.first_row, rows.n_rows),
+                            qkv.v.slice(rows.first_row, rows.n_rows), block.pass.ctx);
   }
 }
 

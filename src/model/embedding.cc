@@ -43,16 +43,12 @@ Rows embed(const Model& model, Pass& pass) {
 
 void fill_rope_tables(const Model& model, Pass& pass) {
   for (int kind = 0; kind < static_cast<int>(model.rope_kinds.size()); ++kind) {
-    const Rows cos = kind_rows(Act::kRopeCos, model, kind, pass);
-    const Rows sin = kind_rows(Act::kRopeSin, model, kind, pass);
+    const RopeTables tables = rope_tables(model, kind, pass);
     for (const SequenceRows& rows : pass.batch.sequences) {
       const Rotary& rotary = rows.rotary[static_cast<size_t>(kind)];
-      pass.ctx.pool->parallel_for(rows.n_rows, 4, "rope_tables", [&](int64_t begin, int64_t end, int) {
-        for (int64_t i = begin; i < end; ++i) {
-          const int64_t t = rows.first_row + i;
-          rope_row(rotary.frequencies, rotary.attention_factor, rows.first_pos + i, cos.row(t), sin.row(t));
-        }
-      });
+      const RopeTables part{tables.cos.slice(rows.first_row, rows.n_rows),
+                            tables.sin.slice(rows.first_row, rows.n_rows)};
+      fill_rope_rows(rotary.frequencies, rotary.attention_factor, rows.first_pos, part, pass.ctx);
     }
   }
 }

@@ -13,7 +13,7 @@ namespace {
 // head) pairs.
 struct AttendCut {
   int64_t n_group_head;  // query heads of one KV head that a call takes
-  int64_t n_rows;   // query rows that a call takes
+  int64_t n_rows;        // query rows that a call takes
   int64_t n_head_blocks, n_row_blocks;
 
   int64_t n_items(int64_t n_kv_head) const { return n_kv_head * n_head_blocks * n_row_blocks; }

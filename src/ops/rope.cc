@@ -4,12 +4,17 @@
 
 namespace vitro {
 
-void rope_row(std::span<const double> frequencies, double attention_factor, int64_t pos, float* cos, float* sin) {
-  for (size_t i = 0; i < frequencies.size(); ++i) {
-    const double angle = static_cast<double>(pos) * frequencies[i];
-    cos[i] = static_cast<float>(attention_factor * std::cos(angle));
-    sin[i] = static_cast<float>(attention_factor * std::sin(angle));
-  }
+void fill_rope_rows(std::span<const double> frequencies, double attention_factor, int64_t first_pos,
+                    const RopeTables& tables, OpContext& ctx) {
+  ctx.pool->parallel_for(tables.cos.n_rows, 4, "rope_rows", [&](int64_t begin, int64_t end, int) {
+    for (int64_t t = begin; t < end; ++t) {
+      for (size_t i = 0; i < frequencies.size(); ++i) {
+        const double angle = static_cast<double>(first_pos + t) * frequencies[i];
+        tables.cos.row(t)[i] = static_cast<float>(attention_factor * std::cos(angle));
+        tables.sin.row(t)[i] = static_cast<float>(attention_factor * std::sin(angle));
+      }
+    }
+  });
 }
 
 void rotate(const RopeTables& tables, Rows x, int64_t d_head, OpContext& ctx) {

@@ -13,10 +13,11 @@ Status check_shape(const ModelConfig& config, const SessionShape& shape) {
                 "context {}, sequences {}, batch {}, logit rows {}, threads {}: each must be at least 1", shape.n_ctx,
                 shape.n_sequences, shape.n_batch, shape.n_logits, shape.n_threads);
   }
-  if (shape.page_size < 8 || shape.page_size % 8 != 0) {
-    return fail(ErrorCode::kInvalidArgument, "cache page size {}: expected a positive multiple of 8", shape.page_size);
+  constexpr int64_t kMaxRows = int64_t{1} << 20;  // of a pass, and of sequences: far above any use, far below overflow
+  if (std::max({shape.n_batch, shape.n_logits, shape.n_sequences}) > kMaxRows) {
+    return fail(ErrorCode::kInvalidArgument, "batch {}, logit rows {}, sequences {}: at most {} each", shape.n_batch,
+                shape.n_logits, shape.n_sequences, kMaxRows);
   }
-  constexpr int64_t kMaxContext = int64_t{1} << 28;
   const int64_t n_reach =
       config.position == PositionKind::kLearned ? config.n_position_rows - config.position_offset : kMaxContext;
   if (shape.n_ctx > n_reach) {
@@ -51,7 +52,7 @@ Result<SessionPlan> plan_session(const ModelConfig& config, const SessionShape& 
   std::copy(placement.offsets.begin(), placement.offsets.end(), plan.offsets.begin());
   plan.activation_bytes = placement.n_bytes;
   plan.cache = cache_spec(config, shape);
-  plan.cache_bytes = kv_cache_bytes(plan.cache);
+  VITRO_TRY_ASSIGN(plan.cache_bytes, kv_cache_bytes(plan.cache));
   return plan;
 }
 

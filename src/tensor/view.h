@@ -56,10 +56,28 @@ struct BasicRows {
 using Rows = BasicRows<float>;
 using ConstRows = BasicRows<const float>;
 
-/// A float32 tensor seen as rows, all dimensions but the last together; nothing for other types and for misaligned bytes.
+/// A float32 tensor seen as rows, all dimensions but the last together; nothing for other types and for misaligned
+/// bytes.
 std::optional<ConstRows> float_rows(const ConstTensorView& view);
 
 /// A shape comment that is executed: VITRO_SHAPE(q, n_tokens, n_head * d_head);
-#define VITRO_SHAPE(rows, n, w) VITRO_DCHECK((rows).n_rows == (n) && (rows).width == (w))
+/// A failure prints the names and the numbers.
+#ifdef NDEBUG
+#define VITRO_SHAPE(rows, n, w) static_cast<void>(0)
+#else
+#define VITRO_SHAPE(rows, n, w)                                                                                       \
+  (((rows).n_rows == (n) && (rows).width == (w))                                                                      \
+       ? static_cast<void>(0)                                                                                         \
+       : ::vitro::shape_failed({__FILE__, __LINE__, #rows " is not [" #n ", " #w "]"}, {(rows).n_rows, (rows).width}, \
+                               {(n), (w)}))
+#endif
+
+/// Where a shape did not hold, and in which words.
+struct ShapeClaim {
+  const char* file;
+  int line;
+  const char* text;
+};
+[[noreturn]] void shape_failed(const ShapeClaim& claim, const Shape& found, const Shape& expected);
 
 }  // namespace vitro

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/checked_math.h"
+#include "base/memory.h"
 
 namespace vitro {
 namespace {
@@ -40,17 +41,19 @@ Result<Buffer> transposed(const ConstTensorView& view) {
   return out;
 }
 
-// First row whose value `idx` is not finite, or -1.
+// First row that holds a value that is not finite, or -1.
 int64_t find_bad_row(const PanelMatrix& matrix, ThreadPool& pool) {
-  std::atomic<int64_t> bad_row{-1};
+  std::atomic<int64_t> bad_row{matrix.n_rows};
   pool.parallel_for(matrix.n_rows, 64, "check_weights", [&](int64_t begin, int64_t end, int) {
     std::vector<float> values(static_cast<size_t>(matrix.n_cols));
-    for (int64_t r = begin; r < end && bad_row.load() < 0; ++r) {
+    for (int64_t r = begin; r < end && r < bad_row.load(); ++r) {
       unpack_panel_row(matrix.dtype, matrix.panel(r / kRowsPerPanel), r % kRowsPerPanel, matrix.n_cols, values.data());
-      if (!std::all_of(values.begin(), values.end(), [](float x) { return std::isfinite(x); })) bad_row.store(r);
+      if (std::all_of(values.begin(), values.end(), [](float x) { return std::isfinite(x); })) continue;
+      for (int64_t least = bad_row.load(); r < least && !bad_row.compare_exchange_weak(least, r);) {
+      }
     }
   });
-  return bad_row.load();
+  return bad_row.load() < matrix.n_rows ? bad_row.load() : -1;
 }
 
 Status bad_value(const BoundTensor& bound, int64_t row) {
@@ -162,8 +165,12 @@ int64_t loaded_bytes(SlotUse use, DType dtype, const Shape& shape) {
 
 Result<Tensors> load_tensors(const Checkpoint& checkpoint, std::span<const BoundTensor> bound,
                              const LoadOptions& options, ThreadPool& pool) {
-  int64_t n_total = 0, n_done = 0;
-  for (const BoundTensor& tensor : bound) n_total += static_cast<int64_t>(tensor.entry->end - tensor.entry->begin);
+  int64_t n_total = 0, n_done = 0, n_loaded = 0;
+  for (const BoundTensor& tensor : bound) {
+    n_total += static_cast<int64_t>(tensor.entry->end - tensor.entry->begin);
+    n_loaded += loaded_bytes(tensor.slot->use, tensor.entry->dtype, tensor.slot->shape);
+  }
+  VITRO_TRY(check_memory(n_loaded, "the weights"));
   TensorLoader loader(checkpoint, options, pool);
   for (const BoundTensor& tensor : bound) {
     VITRO_TRY(loader.load(tensor));

@@ -90,23 +90,26 @@ inline void copy_inputs(const MatmulArgs& args, Group group, Chunk chunk, float*
   }
 }
 
+/// A run of a panel as float32 [kSumBlock][kPanelRows]. A function of its own, because one that holds several of them
+/// takes compilers long.
+template <DType kType, int kPhase>
+__attribute__((noinline)) void decode_run(const std::byte* panel, int64_t run, int64_t width, float* out) {
+  visit_runs<kType, kPhase, 1>(panel, run, width,
+                               [&](int64_t k, int, F32x16 w) VITRO_LAMBDA { store(w, out + k * kPanelRows); });
+}
+
 /// Columns of a panel as float32 [count][kPanelRows]: decoded into the buffer, or where they lie if they are float32.
 template <DType kType>
-VITRO_LANE const float* decoded(const std::byte* panel, Chunk chunk, float* buffer) {
+const float* decoded(const std::byte* panel, Chunk chunk, float* buffer) {
   if constexpr (kType == DType::kF32) return reinterpret_cast<const float*>(panel) + chunk.first * kPanelRows;
-  using C = Codec<kType>;
   static_assert(kDecodedColumns % block_layout(kType).columns == 0);
-  const int64_t run = chunk.first / kSumBlock;
-  if constexpr (C::kIsFloat) {
-    for (int64_t k = 0; k < chunk.count; ++k) store(C::column(panel, chunk.first + k), buffer + k * kPanelRows);
-  } else {
-    for (int64_t i = 0; i * kSumBlock < chunk.count; i += C::kPhases) {
-      unrolled<C::kPhases>([&]<int kPhase>() VITRO_LAMBDA {
-        float* out = buffer + (i + kPhase) * kSumBlock * kPanelRows;
-        visit_runs<kType, kPhase, 1>(panel, run + i + kPhase, kSumBlock,
-                                     [&](int64_t k, int, F32x16 w) VITRO_LAMBDA { store(w, out + k * kPanelRows); });
-      });
-    }
+  constexpr int kPhases = Codec<kType>::kPhases;
+  for (int64_t begin = 0; begin < chunk.count; begin += kPhases * kSumBlock) {
+    unrolled<kPhases>([&]<int kPhase>() VITRO_LAMBDA {
+      const int64_t first = begin + kPhase * kSumBlock;
+      decode_run<kType, kPhase>(panel, (chunk.first + first) / kSumBlock, least(kSumBlock, chunk.count - first),
+                                buffer + first * kPanelRows);
+    });
   }
   return buffer;
 }
