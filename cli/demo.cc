@@ -1,8 +1,4 @@
 // vitro demo: from a text to the next token on a real model, with what goes on inside.
-#include <fmt/core.h>
-
-#include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 
@@ -29,7 +25,7 @@ std::string default_model() {
   return (folder / "smollm2-135m-instruct-q4_1.gguf").string();
 }
 
-void heading(std::string_view text) { fmt::print("\n{}\n", text); }
+void heading(std::string_view text) { put("\n{}\n", text); }
 
 Result<std::vector<int32_t>> encode(const Engine& engine, std::string_view text) {
   VITRO_TRY_ASSIGN(const Tokenizer* tokenizer, require_tokenizer(engine));
@@ -47,7 +43,7 @@ Result<Session> make_session(const Engine& engine, int64_t n_ctx) {
 }
 
 void show_tokens(const Engine& engine, std::span<const int32_t> ids) {
-  for (const int32_t id : ids) fmt::print("  {:>7}  {}\n", id, shown(engine, id));
+  for (const int32_t id : ids) put("  {:>7}  {}\n", id, shown(engine, id));
 }
 
 Status show_next(const Engine& engine, std::span<const int32_t> ids) {
@@ -55,7 +51,7 @@ Status show_next(const Engine& engine, std::span<const int32_t> ids) {
   session.begin(0, static_cast<int64_t>(ids.size()));
   VITRO_TRY_ASSIGN(const std::span<const float> logits, session.feed(0, ids));
   for (const Alternative& next : top_alternatives(logits, 10)) {
-    fmt::print("  {:<12} {:6.4f} {}\n", shown(engine, next.id), next.probability, bar(next.probability, 40));
+    put("  {:<12} {:6.4f} {}\n", shown(engine, next.id), next.probability, bar(next.probability, 40));
   }
   return {};
 }
@@ -65,11 +61,8 @@ Result<Generated> continue_text(const Engine& engine, std::span<const int32_t> i
   VITRO_TRY_ASSIGN(Session session, make_session(engine, static_cast<int64_t>(ids.size()) + kContinuation));
   GenerateOptions options;
   options.max_tokens = kContinuation;
-  options.end_ids = end_ids(engine);
-  const auto stream = [](const GeneratedToken& token) {
-    std::fwrite(token.text.data(), 1, token.text.size(), stdout);
-    return std::fflush(stdout) == 0;
-  };
+  VITRO_TRY_ASSIGN(options.end_ids, end_ids(engine));
+  const auto stream = [](const GeneratedToken& token) { return put_text(token.text) && flush_output(); };
   CachedLogits cached(session, 0, static_cast<int64_t>(ids.size()));
   UncachedLogits uncached(session, 0);
   LogitsSource& source = has_cache ? static_cast<LogitsSource&>(cached) : uncached;
@@ -78,16 +71,16 @@ Result<Generated> continue_text(const Engine& engine, std::span<const int32_t> i
 
 Status show_continuation(const Engine& engine, std::span<const int32_t> ids) {
   heading("A continuation, token by token, each key and value computed once and kept:");
-  fmt::print("  {}", kCapital);
+  put("  {}", kCapital);
   VITRO_TRY_ASSIGN(const Generated cached, continue_text(engine, ids, true));
   heading("The same without the cache, everything computed anew at each step:");
-  fmt::print("  {}", kCapital);
+  put("  {}", kCapital);
   VITRO_TRY_ASSIGN(const Generated uncached, continue_text(engine, ids, false));
+  if (!flush_output()) return {};  // nobody reads: both ended early
   const double with = cached.prompt_seconds + cached.generate_seconds;
   const double without = uncached.prompt_seconds + uncached.generate_seconds;
-  fmt::print("\n\n  {} text; {} tokens in {:.2f} s with the cache, {:.2f} s without: {:.1f} times as fast\n",
-             cached.ids == uncached.ids ? "the same" : "NOT the same", cached.ids.size(), with, without,
-             without / with);
+  put("\n\n  {} text; {} tokens in {:.2f} s with the cache, {:.2f} s without: {:.1f} times as fast\n",
+      cached.ids == uncached.ids ? "the same" : "NOT the same", cached.ids.size(), with, without, without / with);
   if (cached.ids == uncached.ids) return {};
   return fail(ErrorCode::kInternal, "the text depends on the cache; please report this");
 }
@@ -102,11 +95,11 @@ Status show_attention(const Engine& engine) {
   heading(fmt::format("Whom the last token of \"{}\" looks at, mean of all heads:", kDog));
   const std::vector<float> mean = looks.mean_by_key();
   for (size_t i = 0; i < mean.size(); ++i)
-    fmt::print("  {:<12} {:6.4f} {}\n", shown(engine, ids[i]), mean[i], bar(mean[i], 40));
+    put("  {:<12} {:6.4f} {}\n", shown(engine, ids[i]), mean[i], bar(mean[i], 40));
   heading("The heads that look hardest at one earlier token (the first token, where idle heads rest, left out):");
   for (const HeadLook& look : looks.strongest(10)) {
-    fmt::print("  layer {:>2} head {:>2}  {:<12} {:6.4f} {}\n", look.layer, look.head,
-               shown(engine, ids[static_cast<size_t>(look.key_pos)]), look.probability, bar(look.probability, 30));
+    put("  layer {:>2} head {:>2}  {:<12} {:6.4f} {}\n", look.layer, look.head,
+        shown(engine, ids[static_cast<size_t>(look.key_pos)]), look.probability, bar(look.probability, 30));
   }
   return {};
 }
@@ -115,8 +108,8 @@ Status demo(const EngineOptions& options) {
   VITRO_TRY_ASSIGN(const Engine engine, open_engine(options));
   const ModelConfig& config = engine.model->config;
   VITRO_TRY_ASSIGN(const std::vector<int32_t> ids, encode(engine, kCapital));
-  fmt::print("{}\n{} family, {} blocks, d_model {}, {} ids in the vocabulary; loaded in {:.2f} s\n", options.model,
-             config.family, config.n_layer(), config.d_model, human_count(config.vocab_size), engine.load_seconds);
+  put("{}\n{} family, {} blocks, d_model {}, {} ids in the vocabulary; loaded in {:.2f} s\n", options.model,
+      config.family, config.n_layer(), config.d_model, human_count(config.vocab_size), engine.load_seconds);
   heading(fmt::format("\"{}\" as tokens:", kCapital));
   show_tokens(engine, ids);
   heading("The ten most likely next tokens:");
@@ -132,7 +125,7 @@ int demo_command(std::span<const std::string> args) {
   options.model = default_model();
   CLI::App app("Text in, next tokens out, on a real model, with what goes on inside shown.");
   app.add_option("MODEL", options.model, "Hugging Face folder or .gguf file")->capture_default_str();
-  app.add_option("--threads", options.n_threads, "threads (default: all processors)");
+  app.add_option("--threads", options.n_threads, "threads, 1 to 1024 (default: all processors)");
   app.footer("Example:\n  vitro demo\n");
   if (const auto code = parse_args(app, "demo", args)) return *code;
   if (const Status status = demo(options); !status) return report_error("demo", status.error());

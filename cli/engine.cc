@@ -1,7 +1,5 @@
 #include "cli/engine.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
@@ -9,6 +7,7 @@
 
 #include "base/cpu.h"
 #include "cli/terminal.h"
+#include "inspect/expectation.h"
 
 namespace vitro {
 namespace {
@@ -28,13 +27,15 @@ Result<std::unique_ptr<Tokenizer>> open_tokenizer(const EngineOptions& options, 
   return load_tokenizer(options.model);
 }
 
-void add_ids(const Value* value, std::vector<int32_t>& ids) {
-  if (!value) return;
-  if (value->as_int()) ids.push_back(static_cast<int32_t>(*value->as_int()));
-  if (!value->as_array()) return;
-  for (const Value& item : *value->as_array()) {
-    if (item.as_int()) ids.push_back(static_cast<int32_t>(*item.as_int()));
-  }
+// eos_token_id of generation_config.json: an id, a list of ids, or nothing.
+Result<std::vector<int32_t>> generation_end_ids(const Checkpoint& checkpoint) {
+  const Value* value = checkpoint.generation_config().find("eos_token_id");
+  if (!value || value->is_null()) return std::vector<int32_t>();
+  if (const auto id = int32_of(*value)) return std::vector<int32_t>{*id};
+  if (auto ids = id_list(value)) return *std::move(ids);
+  return fail(ErrorCode::kCorrupt,
+              "{}: generation_config.json: 'eos_token_id' is {}, expected a token id or a list of them",
+              checkpoint.path().string(), to_string(*value));
 }
 
 }  // namespace
@@ -48,13 +49,13 @@ Result<const KernelTable*> choose_kernels() {
               available_kernel_tables());
 }
 
-Result<Engine> open_threads(int n_threads) {
-  if (n_threads != kAllThreads && (n_threads < 1 || n_threads > kMaxThreads)) {
-    return fail(ErrorCode::kInvalidArgument, "--threads {}: expected 1 to {}", n_threads, kMaxThreads);
+Result<Engine> open_threads(std::optional<int> n_threads) {
+  if (n_threads && (*n_threads < 1 || *n_threads > kMaxThreads)) {
+    return fail(ErrorCode::kInvalidArgument, "--threads {}: expected 1 to {}", *n_threads, kMaxThreads);
   }
   Engine engine;
   VITRO_TRY_ASSIGN(engine.ctx.kernels, choose_kernels());
-  engine.pool = std::make_unique<ThreadPool>(n_threads == kAllThreads ? n_usable_cpus() : n_threads);
+  engine.pool = std::make_unique<ThreadPool>(n_threads ? *n_threads : n_usable_cpus());
   engine.ctx.pool = engine.pool.get();
   return engine;
 }
@@ -62,7 +63,7 @@ Result<Engine> open_threads(int n_threads) {
 Result<Engine> open_engine(const EngineOptions& options) {
   const double start = now_seconds();
   VITRO_TRY_ASSIGN(Engine engine, open_threads(options.n_threads));
-  VITRO_TRY_ASSIGN(Checkpoint checkpoint, Checkpoint::open(options.model));
+  VITRO_TRY_ASSIGN(Checkpoint checkpoint, Checkpoint::open(options.model, {.mode = options.load}));
   engine.checkpoint = std::make_unique<Checkpoint>(std::move(checkpoint));
   Progress progress("loading");
   const LoadOptions load{options.checks_weights, [&](int64_t done, int64_t total) { progress.update(done, total); }};
@@ -85,13 +86,19 @@ Result<const Tokenizer*> require_tokenizer(const Engine& engine) {
               engine.tokenizer_problem);
 }
 
-std::vector<int32_t> end_ids(const Engine& engine) {
-  std::vector<int32_t> ids = engine.model->config.eos_ids;
-  add_ids(engine.checkpoint->generation_config().find("eos_token_id"), ids);
+Result<std::vector<int32_t>> end_ids(const Engine& engine) {
+  VITRO_TRY_ASSIGN(std::vector<int32_t> ids, generation_end_ids(*engine.checkpoint));
+  const std::vector<int32_t>& described = engine.model->config.eos_ids;
+  ids.insert(ids.end(), described.begin(), described.end());
   if (engine.tokenizer && engine.tokenizer->eos_id() >= 0) ids.push_back(engine.tokenizer->eos_id());
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   return ids;
+}
+
+bool adds_bos(const Tokenizer& tokenizer) {
+  const auto empty = tokenizer.encode("", {.add_special = true});
+  return empty && !empty->ids.empty() && empty->ids[0] == tokenizer.bos_id();
 }
 
 Result<std::vector<int32_t>> parse_ids(std::string_view text) {

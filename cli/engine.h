@@ -2,7 +2,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "formats/checkpoint.h"
@@ -12,13 +15,11 @@
 
 namespace vitro {
 
-/// As many threads as the processor lets us use.
-inline constexpr int kAllThreads = -1;
-
 struct EngineOptions {
-  std::string model;      ///< path of a folder or file
-  std::string tokenizer;  ///< path of another tokenizer; empty: the model's own
-  int n_threads = kAllThreads;
+  std::string model;             ///< path of a folder or file
+  std::string tokenizer;         ///< path of another tokenizer; empty: the model's own
+  std::optional<int> n_threads;  ///< nothing: as many as the processor lets us use
+  LoadMode load = LoadMode::kMap;
   bool checks_weights = false;
 };
 
@@ -35,15 +36,18 @@ struct Engine {
 
 /// Kernels of the environment variable VITRO_ISA, or the best ones. InvalidArgument lists those that run here.
 Result<const KernelTable*> choose_kernels();
-/// Threads and kernels alone. InvalidArgument for n_threads below 1 (but kAllThreads) or over 1024.
-Result<Engine> open_threads(int n_threads);
+/// Threads and kernels alone. InvalidArgument for n_threads below 1 or over 1024.
+Result<Engine> open_threads(std::optional<int> n_threads);
 /// Everything. A missing tokenizer is no error here: see require_tokenizer.
 Result<Engine> open_engine(const EngineOptions& options);
 /// The tokenizer, or why there is none.
 Result<const Tokenizer*> require_tokenizer(const Engine& engine);
 
-/// Ids that end a text: of the description, generation_config.json, and the tokenizer.
-std::vector<int32_t> end_ids(const Engine& engine);
+/// Ids that end a text: of the description, generation_config.json, and the tokenizer. Corrupt if eos_token_id of
+/// generation_config.json is neither an id nor a list of ids.
+Result<std::vector<int32_t>> end_ids(const Engine& engine);
+/// True if the tokenizer puts its BOS before a text by itself.
+bool adds_bos(const Tokenizer& tokenizer);
 
 /// "1,2,3" -> ids. InvalidArgument names the part that is no number.
 Result<std::vector<int32_t>> parse_ids(std::string_view text);

@@ -1,10 +1,10 @@
 // vitro: one program, many commands.
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <array>
 #include <csignal>
-#include <cstdio>
+#include <exception>
+#include <new>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,34 +30,33 @@ constexpr std::array kCommands = {
     Command{"verify", verify_command, "compare with stored results of a reference"},
 };
 
-void print_help(std::FILE* out) {
-  fmt::print(out, "vitro {}: transformers in glass\n\nusage: vitro COMMAND [ARGUMENTS]\n\n", VITRO_VERSION);
-  for (const Command& command : kCommands) fmt::print(out, "  {:<10}{}\n", command.name, command.help);
-  fmt::print(
-      out,
-      "\n'vitro COMMAND --help' shows its options and an example. MODEL is a Hugging Face folder or a .gguf file.\n");
+std::string help() {
+  std::string out =
+      fmt::format("vitro {}: transformers in glass\n\nusage: vitro COMMAND [ARGUMENTS]\n\n", VITRO_VERSION);
+  for (const Command& command : kCommands) out += fmt::format("  {:<10}{}\n", command.name, command.help);
+  return out +
+         "\n'vitro COMMAND --help' shows its options and an example. MODEL is a Hugging Face folder or a .gguf file.\n";
 }
 
 int unknown_command(std::string_view name) {
   const auto nearest = std::min_element(kCommands.begin(), kCommands.end(), [&](const Command& a, const Command& b) {
     return edit_distance(a.name, name) < edit_distance(b.name, name);
   });
-  fmt::print(stderr, "vitro: unknown command '{}'; did you mean '{}'? 'vitro --help' lists them all\n", name,
-             nearest->name);
+  talk("vitro: unknown command '{}'; did you mean '{}'? 'vitro --help' lists them all\n", name, nearest->name);
   return 2;
 }
 
 int main_command(std::span<const std::string> args) {
   if (args.empty()) {
-    print_help(stderr);
+    talk("{}", help());
     return 2;
   }
   if (args[0] == "--help" || args[0] == "-h" || args[0] == "help") {
-    print_help(stdout);
+    put_text(help());
     return 0;
   }
   if (args[0] == "--version") {
-    fmt::print("vitro {}\n", VITRO_VERSION);
+    put("vitro {}\n", VITRO_VERSION);
     return 0;
   }
   for (const Command& command : kCommands) {
@@ -71,6 +70,13 @@ int main_command(std::span<const std::string> args) {
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is a failed write, not the end of the process
-  const std::vector<std::string> args(argv + 1, argv + argc);
-  return vitro::main_command(args);
+  try {
+    const std::vector<std::string> args(argv + std::min(argc, 1), argv + argc);
+    return vitro::finish_output(vitro::main_command(args));
+  } catch (const std::bad_alloc&) {
+    vitro::talk("vitro: out of memory\n");
+  } catch (const std::exception& error) {
+    vitro::talk("vitro: {}\n", error.what());
+  }
+  return 1;
 }

@@ -1,7 +1,5 @@
 #include "cli/options.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "cli/terminal.h"
@@ -27,10 +25,28 @@ std::string nearest_option(const CLI::App& app, std::string_view unknown) {
 
 }  // namespace
 
+CLI::Validator at_least(int64_t least) {
+  const auto check = [least](std::string& text) {
+    int64_t n = 0;
+    const bool is_number = CLI::detail::lexical_cast(text, n);
+    return is_number && n >= least ? std::string() : fmt::format("'{}', expected {} or more", text, least);
+  };
+  return CLI::Validator(check, "");
+}
+
 void add_engine_options(CLI::App& app, EngineOptions& options) {
   app.add_option("MODEL", options.model, "Hugging Face folder, .gguf file, or llama2.c .bin")->required();
-  app.add_option("--threads", options.n_threads, "threads (default: all processors)")->group("Model");
+  app.add_option("--threads", options.n_threads, "threads, 1 to 1024 (default: all processors)")->group("Model");
   app.add_option("--tokenizer", options.tokenizer, "another tokenizer: a folder, tokenizer.json, .gguf, tok512.bin")
+      ->group("Model");
+  const auto set_load = [&options](const std::string& mode) {
+    options.load = mode == "read" ? LoadMode::kRead : LoadMode::kMap;
+  };
+  app.add_option_function<std::string>(
+         "--load", set_load,
+         "map: use the file's bytes where they lie; read: copy them, safe against a file that shrinks meanwhile")
+      ->default_str("map")
+      ->check(CLI::IsMember({"map", "read"}))
       ->group("Model");
   app.add_flag("--check-weights", options.checks_weights, "refuse weights that are NaN or infinite")->group("Model");
 }
@@ -77,18 +93,17 @@ std::optional<int> parse_args(CLI::App& app, std::string_view command, std::span
   try {
     app.parse(std::move(reversed));
   } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
+    put_text(app.help());
     return 0;
   } catch (const CLI::ExtrasError&) {
     const auto unknown = app.remaining();
     const std::string first = unknown.empty() ? "" : unknown.back();
     const std::string hint =
         first.starts_with("-") ? fmt::format("; did you mean {}?", nearest_option(app, first)) : "";
-    fmt::print(stderr, "vitro {}: unknown argument '{}'{} ('vitro {} --help' lists the options)\n", command, first,
-               hint, command);
+    talk("vitro {}: unknown argument '{}'{} ('vitro {} --help' lists the options)\n", command, first, hint, command);
     return 2;
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "vitro {}: {} ('vitro {} --help' lists the options)\n", command, error.what(), command);
+    talk("vitro {}: {} ('vitro {} --help' lists the options)\n", command, error.what(), command);
     return 2;
   }
   return std::nullopt;

@@ -12,8 +12,11 @@
 
 namespace vitro {
 
-/// --threads, --tokenizer, --check-weights and the positional MODEL.
+/// --threads, --tokenizer, --load, --check-weights and the positional MODEL.
 void add_engine_options(CLI::App& app, EngineOptions& options);
+
+/// Refuses numbers below `least`, with a message to read.
+CLI::Validator at_least(int64_t least);
 
 /// --temperature to --seed, --sampler-preset, --sampler-order.
 struct SamplerOptions {

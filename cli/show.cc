@@ -1,9 +1,6 @@
 // vitro show: what a model is made of: its module tree with shapes, types and sizes, the tensors of its file, or the
 // settings that were read. Needs no weights: a config.json or the beginning of a .gguf file is enough.
-#include <fmt/core.h>
-
 #include <algorithm>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -44,7 +41,7 @@ class Table {
                                      : fmt::format("{:<{}}  ", row[i], widths[i]);
       }
       line.erase(line.find_last_not_of(' ') + 1);
-      fmt::print("{}\n", line);
+      put("{}\n", line);
     }
   }
 
@@ -52,8 +49,6 @@ class Table {
   std::string alignment_;  // one '<' or '>' a column
   std::vector<std::vector<std::string>> rows_;
 };
-
-void print_json(const Value& value) { fmt::print("{}\n", to_string(value, std::numeric_limits<size_t>::max())); }
 
 Value text_value(std::string_view text) { return Value(std::string(text)); }
 
@@ -122,18 +117,17 @@ Value module_json(const Module& module) {
 }
 
 void print_tree(const ModelConfig& config, const Module& root) {
-  fmt::print("{}: {} layers, width {}, vocabulary {}, context {}\n", config.family, config.n_layer(), config.d_model,
-             human_count(config.vocab_size), human_count(config.n_ctx));
+  put("{}: {} layers, width {}, vocabulary {}, context {}\n", config.family, config.n_layer(), config.d_model,
+      human_count(config.vocab_size), human_count(config.n_ctx));
   Table table("<<<>>");
   table.add({"module", "shape", "type", "parameters", root.n_bytes > 0 ? "bytes in all" : ""});
   add_rows(root, 0, 1, &table);
   table.print();
-  fmt::print("parameters: {}{}{}\n", human_count(root.n_parameters),
-             config.is_head_tied ? ", the head is the embedding (tied)" : "",
-             root.n_bytes > 0
-                 ? fmt::format("; {} in the file's types", human_bytes(static_cast<uint64_t>(root.n_bytes)))
-                 : "");
-  if (const Status status = check_runnable(config); !status) fmt::print("note: {}\n", status.error().message);
+  put("parameters: {}{}{}\n", human_count(root.n_parameters),
+      config.is_head_tied ? ", the head is the embedding (tied)" : "",
+      root.n_bytes > 0 ? fmt::format("; {} in the file's types", human_bytes(static_cast<uint64_t>(root.n_bytes)))
+                       : "");
+  if (const Status status = check_runnable(config); !status) put("note: {}\n", status.error().message);
 }
 
 Status show_tree(const Checkpoint& checkpoint, const ShowOptions& options) {
@@ -149,13 +143,13 @@ Status show_tree(const Checkpoint& checkpoint, const ShowOptions& options) {
     print_tree(config, root);
     return {};
   }
-  print_json(Value(Value::Object{{"family", Value(config.family)},
-                                 {"layers", Value(config.n_layer())},
-                                 {"parameters", Value(root.n_parameters)},
-                                 {"bytes", Value(root.n_bytes)},
-                                 {"is_head_tied", Value(config.is_head_tied)},
-                                 {"is_runnable", Value(check_runnable(config).has_value())},
-                                 {"modules", *module_json(root).find("modules")}}));
+  put_json(Value(Value::Object{{"family", Value(config.family)},
+                               {"layers", Value(config.n_layer())},
+                               {"parameters", Value(root.n_parameters)},
+                               {"bytes", Value(root.n_bytes)},
+                               {"is_head_tied", Value(config.is_head_tied)},
+                               {"is_runnable", Value(check_runnable(config).has_value())},
+                               {"modules", *module_json(root).find("modules")}}));
   return {};
 }
 
@@ -181,7 +175,7 @@ Status show_tensors(const Checkpoint& checkpoint, const ShowOptions& options) {
                                     {"file", Value(int64_t{entry.file_idx})}});
   }
   if (options.is_json) {
-    print_json(Value(std::move(rows)));
+    put_json(Value(std::move(rows)));
   } else {
     table.print();
   }
@@ -204,9 +198,9 @@ Status show_config(const Checkpoint& checkpoint, const ShowOptions& options) {
                                     {"key", Value(value.source)}});
   }
   if (options.is_json) {
-    print_json(Value(Value::Object{{"family", Value(description.config.family)}, {"values", Value(std::move(rows))}}));
+    put_json(Value(Value::Object{{"family", Value(description.config.family)}, {"values", Value(std::move(rows))}}));
   } else {
-    fmt::print("family: {}\n", description.config.family);
+    put("family: {}\n", description.config.family);
     table.print();
   }
   return {};

@@ -1,25 +1,59 @@
 #include "cli/terminal.h"
 
-#include <fmt/core.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <limits>
 #include <numeric>
 #include <vector>
 
 namespace vitro {
 namespace {
 
-// The one mutable global: a signal handler can reach nothing else.
+// Global because a signal handler can reach nothing else.
 std::atomic<bool> g_is_interrupted{false};
+// Why writing to stdout failed first, 0 while it has not; global as stdout itself is.
+int g_output_errno = 0;
+
+bool note_output(bool is_written) {
+  if (!is_written && g_output_errno == 0) g_output_errno = errno ? errno : EIO;
+  return g_output_errno == 0;
+}
 
 }  // namespace
+
+bool put_text(std::string_view text) {
+  if (g_output_errno != 0) return false;
+  return note_output(std::fwrite(text.data(), 1, text.size(), stdout) == text.size());
+}
+
+bool put_json(const Value& value) { return put_text(to_string(value, std::numeric_limits<size_t>::max()) + "\n"); }
+
+bool flush_output() { return g_output_errno == 0 && note_output(std::fflush(stdout) == 0); }
+
+int finish_output(int exit_code) {
+  if (flush_output()) return exit_code;
+  if (g_output_errno != EPIPE) talk("vitro: the output cannot be written: {}\n", std::strerror(g_output_errno));
+  return 1;
+}
+
+void vtalk(fmt::string_view format, fmt::format_args args) noexcept {
+  try {
+    const std::string text = fmt::vformat(format, args);
+    std::fwrite(text.data(), 1, text.size(), stderr);
+  } catch (const std::exception&) {
+    // No memory left for words: the exit code still tells.
+  }
+}
 
 void catch_interrupt() {
   std::signal(SIGINT, [](int) { g_is_interrupted.store(true); });
@@ -28,7 +62,7 @@ void catch_interrupt() {
 bool is_interrupted() { return g_is_interrupted.load(); }
 
 int report_error(std::string_view command, const Error& error) {
-  fmt::print(stderr, "vitro {}: {}\n", command, error.message);
+  talk("vitro {}: {}\n", command, error.message);
   return 1;
 }
 
@@ -61,7 +95,7 @@ bool is_terminal(int file_descriptor) { return ::isatty(file_descriptor) == 1; }
 Progress::Progress(std::string label) : label_(std::move(label)), start_ms_(now_ms()) {}
 
 Progress::~Progress() {
-  if (is_shown_) fmt::print(stderr, "\r\033[K");
+  if (is_shown_) talk("\r\033[K");
 }
 
 void Progress::update(int64_t n_done, int64_t n_total) {
@@ -71,7 +105,7 @@ void Progress::update(int64_t n_done, int64_t n_total) {
   const double fraction = static_cast<double>(n_done) / static_cast<double>(n_total);
   const double seconds = static_cast<double>(now - start_ms_) / 1e3;
   const double left = fraction > 0 ? seconds / fraction - seconds : 0;
-  fmt::print(stderr, "\r{} {:3.0f}% ▕{}\033[42G▏ {:.0f} s left\033[K", label_, 100 * fraction, bar(fraction, 20), left);
+  talk("\r{} {:3.0f}% ▕{}\033[42G▏ {:.0f} s left\033[K", label_, 100 * fraction, bar(fraction, 20), left);
   std::fflush(stderr);
   drawn_ms_ = now;
   is_shown_ = true;

@@ -1,13 +1,39 @@
-// What commands share about the terminal: errors, progress lines, bars, colours.
+// What commands share about the terminal: results on stdout, talk on stderr, progress lines, bars.
+// A closed pipe or a full disk throws nothing: results stop after the first failed write, and finish_output says so.
 #pragma once
+
+#include <fmt/core.h>
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "base/error.h"
+#include "formats/value.h"
 
 namespace vitro {
+
+/// Writes a result to stdout. False once a write has failed; nothing more is written then.
+bool put_text(std::string_view text);
+/// The same, formatted.
+template <class... Args>
+bool put(fmt::format_string<Args...> format, Args&&... args) {
+  return put_text(fmt::format(format, std::forward<Args>(args)...));
+}
+/// One line of JSON.
+bool put_json(const Value& value);
+/// Gives what was put to the reader now. False once a write has failed.
+bool flush_output();
+/// The program's last step: flushes. exit_code, or 1 after a failed write, with one line on stderr unless the reader
+/// just went away.
+int finish_output(int exit_code);
+
+/// Writes formatted talk to stderr; what cannot be written is lost.
+void vtalk(fmt::string_view format, fmt::format_args args) noexcept;
+template <class... Args>
+void talk(fmt::format_string<Args...> format, Args&&... args) noexcept {
+  vtalk(format, fmt::make_format_args(args...));
+}
 
 /// Prints "vitro COMMAND: message" to stderr and returns 1.
 int report_error(std::string_view command, const Error& error);

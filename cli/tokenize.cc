@@ -1,10 +1,8 @@
 // vitro tokenize: text to token ids and back, as a coloured table, as JSON, or as a stream of JSON lines.
-#include <fmt/core.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <fstream>
-#include <iostream>
+#include <cstdio>
 #include <memory>
 #include <optional>
 
@@ -20,6 +18,7 @@ namespace vitro {
 namespace {
 
 constexpr std::string_view kName = "tokenize";
+constexpr size_t kMaxLineBytes = size_t{64} << 20;
 constexpr const char* kExample =
     "Example:\n"
     "  vitro tokenize tests/data/tokens/llama3-like.tokenizer.json 'The glass is clear.'\n"
@@ -34,6 +33,7 @@ struct Options {
   std::string file;
   int64_t vocab_size = 0;
   bool no_special = false;
+  bool skip_special = false;
   bool no_parse_special = false;
   bool as_json = false;
   bool as_jsonl = false;
@@ -41,27 +41,16 @@ struct Options {
   EncodeOptions encode() const { return {.add_special = !no_special, .parse_special = !no_parse_special}; }
 };
 
-/// Results go to stdout unchecked, so that a closed pipe is no exception; finish() looks once, at the end.
-template <class... Args>
-void put(fmt::format_string<Args...> format, Args&&... args) {
-  const std::string text = fmt::format(format, std::forward<Args>(args)...);
-  std::fwrite(text.data(), 1, text.size(), stdout);
-}
-
-int finish(int exit_code) {
-  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_code;
-  return report_error(kName, {ErrorCode::kIoError, "the standard output cannot be written"});
-}
-
 void add_options(CLI::App& app, Options& options) {
   app.add_option("MODEL", options.model,
                  "folder with tokenizer.json, that file, a .gguf, or llama2.c's tokenizer (--vocab-size)")
       ->required();
   auto* text = app.add_option("TEXT", options.text, "the text; '-' or nothing reads it from the standard input");
   auto* ids = app.add_option("--ids", options.ids, "decode these ids, separated by commas, instead of encoding a text");
-  app.add_flag("--no-special", options.no_special,
-               "add no BOS or EOS; with --ids: leave special tokens out of the text");
-  app.add_flag("--no-parse-special", options.no_parse_special, "special tokens written in the text are text");
+  app.add_flag("--no-special", options.no_special, "add no BOS or EOS");
+  app.add_flag("--skip-special", options.skip_special, "with --ids: leave special tokens out of the text")->needs(ids);
+  app.add_flag("--no-parse-special", options.no_parse_special,
+               "special tokens written in the text are text like any other; without it they are tokens");
   app.add_option("--vocab-size", options.vocab_size, "MODEL is a llama2.c tokenizer with this many pieces");
   auto* json = app.add_flag("--json", options.as_json, "one JSON object instead of the table");
   auto* jsonl = app.add_flag("--jsonl", options.as_jsonl, "read one JSON string a line, write one JSON object a line");
@@ -114,6 +103,7 @@ std::string encoding_json(const Tokenizer& tokenizer, std::string_view text, con
 }
 
 Result<std::string> jsonl_answer(const Tokenizer& tokenizer, std::string_view line, const EncodeOptions& options) {
+  if (line.size() > kMaxLineBytes) return fail(ErrorCode::kInvalidArgument, "a line longer than 64 MiB");
   VITRO_TRY_ASSIGN(const Value value, parse_json(line, "line"));
   const std::string* text = value.as_string();
   if (text == nullptr)
@@ -122,20 +112,35 @@ Result<std::string> jsonl_answer(const Tokenizer& tokenizer, std::string_view li
   return encoding_json(tokenizer, *text, encoding);
 }
 
-int run_jsonl(const Tokenizer& tokenizer, const Options& options) {
-  std::ifstream file;
-  if (!options.file.empty()) {
-    file.open(options.file);
-    if (!file) return report_error(kName, {ErrorCode::kIoError, "cannot read " + options.file});
+/// The next line without its end; of one that is too long, kMaxLineBytes + 1 bytes, and the rest is skipped. False at
+/// the end of the file.
+bool next_line(std::FILE* in, std::string& line) {
+  line.clear();
+  int c = 0;
+  bool is_any = false;
+  for (; (c = ::getc_unlocked(in)) != EOF && c != '\n'; is_any = true) {
+    if (line.size() <= kMaxLineBytes) line += static_cast<char>(c);
   }
-  std::istream& in = options.file.empty() ? std::cin : file;
+  return is_any || c == '\n';
+}
+
+int run_jsonl(const Tokenizer& tokenizer, const Options& options) {
+  const std::string name = options.file.empty() ? "the standard input" : options.file;
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(nullptr, std::fclose);
+  if (!options.file.empty()) {
+    file.reset(std::fopen(options.file.c_str(), "rb"));
+    if (!file) return report_error(kName, {ErrorCode::kIoError, name + ": cannot be opened; is the path right?"});
+  }
+  std::FILE* in = file ? file.get() : stdin;
   int exit_code = 0;
-  for (std::string line; std::ferror(stdout) == 0 && std::getline(in, line);) {
+  bool is_read = true;
+  for (std::string line; is_read && next_line(in, line);) {
     const Result<std::string> answer = jsonl_answer(tokenizer, line, options.encode());
     if (!answer) exit_code = 1;
-    put("{}\n", answer ? *answer : fmt::format(R"({{"error":{}}})", json_quote(answer.error().message)));
+    is_read = put("{}\n", answer ? *answer : fmt::format(R"({{"error":{}}})", json_quote(answer.error().message)));
   }
-  return exit_code;
+  if (std::ferror(in) == 0) return exit_code;
+  return report_error(kName, {ErrorCode::kIoError, name + ": cannot be read; a folder?"});
 }
 
 /// Ids of the vocabulary.
@@ -155,7 +160,7 @@ int run_ids(const Tokenizer& tokenizer, const Options& options) {
     report_error(kName, ids.error());
     return 2;
   }
-  const std::string text = tokenizer.decode(*ids, options.no_special);
+  const std::string text = tokenizer.decode(*ids, options.skip_special);
   if (options.as_json) {
     put(R"({{"text":{},"tokens":{}}})"
         "\n",
@@ -207,9 +212,9 @@ int run_text(const Tokenizer& tokenizer, const Options& options) {
   }
   print_table(tokenizer, *encoding);
   if (is_terminal(STDOUT_FILENO)) print_colours(text, *encoding);
-  fmt::print(stderr, "{} {}, {} bytes; {}, {} pieces\n", encoding->ids.size(),
-             encoding->ids.size() == 1 ? "token" : "tokens", text.size(), tokenizer.model_name(),
-             tokenizer.vocab_size());
+  if (!flush_output()) return 1;
+  talk("{} {}, {} bytes; {}, {} pieces\n", encoding->ids.size(), encoding->ids.size() == 1 ? "token" : "tokens",
+       text.size(), tokenizer.model_name(), tokenizer.vocab_size());
   return 0;
 }
 
@@ -222,9 +227,9 @@ int tokenize_command(std::span<const std::string> args) {
   if (const std::optional<int> exit_code = parse_args(app, kName, args)) return *exit_code;
   const Result<std::unique_ptr<Tokenizer>> tokenizer = load(options);
   if (!tokenizer) return report_error(kName, tokenizer.error());
-  if (options.as_jsonl) return finish(run_jsonl(**tokenizer, options));
-  if (options.ids) return finish(run_ids(**tokenizer, options));
-  return finish(run_text(**tokenizer, options));
+  if (options.as_jsonl) return run_jsonl(**tokenizer, options);
+  if (options.ids) return run_ids(**tokenizer, options);
+  return run_text(**tokenizer, options);
 }
 
 }  // namespace vitro

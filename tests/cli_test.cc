@@ -4,10 +4,13 @@
 #include <sys/wait.h>
 
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <sstream>
 
+#include "formats/json.h"
+#include "inspect/expectation.h"
 #include "testing/engine.h"
 #include "testing/random_model.h"
 #include "testing/safetensors_writer.h"
@@ -21,16 +24,42 @@ struct Ran {
   std::string out;  ///< standard output and error together
 };
 
-// Runs `vitro ARGUMENTS` in a shell, with nothing on standard input.
-Ran vitro(const std::string& arguments, const std::string& prefix = "") {
+// Runs a command in a shell; the code is the shell's way of telling: 128 + signal where one ended it.
+Ran shell(const std::string& command) {
   Ran ran;
-  const std::string command = prefix + " " VITRO_BINARY " " + arguments + " 2>&1 </dev/null";
   std::FILE* pipe = ::popen(command.c_str(), "r");
   std::array<char, 4096> block;
   size_t n_read = 0;
   while ((n_read = std::fread(block.data(), 1, block.size(), pipe)) > 0) ran.out.append(block.data(), n_read);
-  ran.code = WEXITSTATUS(::pclose(pipe));
+  const int status = ::pclose(pipe);
+  ran.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return ran;
+}
+
+// Runs `vitro ARGUMENTS` with nothing on standard input.
+Ran vitro(const std::string& arguments, const std::string& prefix = "") {
+  return shell(prefix + " " VITRO_BINARY " " + arguments + " 2>&1 </dev/null");
+}
+
+// The same, standard output alone, as one JSON document.
+Value json_of(const std::string& arguments, int expected_code = 0) {
+  const Ran ran = shell(VITRO_BINARY " " + arguments + " 2>/dev/null </dev/null");
+  EXPECT_EQ(ran.code, expected_code) << arguments << ran.out;
+  auto value = parse_json(ran.out, arguments);
+  EXPECT_TRUE(value.has_value()) << ran.out;
+  return value ? *std::move(value) : Value();
+}
+const Value& member(const Value& object, std::string_view key) {
+  static const Value kNothing;
+  const Value* found = object.find(key);
+  EXPECT_NE(found, nullptr) << "no '" << key << "' in " << to_string(object);
+  return found ? *found : kNothing;
+}
+Value stored_json(const std::filesystem::path& path) {
+  std::ifstream in(path);
+  std::stringstream text;
+  text << in.rdbuf();
+  return parse_json(text.str(), path.string()).value();
 }
 
 std::string golden(const std::string& name) { return repo_path("tests/golden/" + name).string(); }
@@ -76,6 +105,7 @@ class BrokenModel : public ::testing::Test {
     }
     write_file(folder_.path() / "model.safetensors", writer.bytes());
   }
+  std::string path() const { return folder_.path().string(); }
   Ran run(const std::string& options = "") {
     return vitro("run " + folder_.path().string() + " --ids 1,2,3 --max-tokens 2 " + options);
   }
@@ -92,7 +122,9 @@ TEST(Cli, RunsOnIdsAlone) {
 
 TEST(Cli, TheSameTextWithoutCacheAndOnEveryTable) {
   const std::string arguments = "run " + golden("qwen3") + " --ids 5,6,7,8 --max-tokens 8 --ignore-end";
-  const std::string expected = vitro(arguments).out.substr(0, 20);
+  const Ran plain = vitro(arguments);
+  ASSERT_EQ(plain.code, 0) << plain.out;
+  const std::string expected = plain.out.substr(0, 20);
   EXPECT_EQ(vitro(arguments + " --no-cache").out.substr(0, 20), expected);
   EXPECT_EQ(vitro(arguments + " --threads 3 --page-size 8").out.substr(0, 20), expected);
   for (const KernelTable* table : all_tables()) {
@@ -206,6 +238,291 @@ TEST_F(BrokenModel, NanWeights) {
 TEST_F(BrokenModel, SoundCopyRuns) {
   rewrite_weights([](const std::string&, Shape&, std::string&) { return true; });
   EXPECT_EQ(run("--check-weights").code, 0);
+}
+
+// Every command that needs no downloaded model, with arguments that work.
+std::vector<std::string> working_commands() {
+  const std::string tokenizer = repo_path("tests/data/tokens/llama3-like.tokenizer.json").string();
+  return {"--help",
+          "run --help",
+          "show " + golden("llama-gqa"),
+          "show " + golden("llama-gqa") + " --tensors --json",
+          "run " + golden("llama-gqa") + " --ids 1,2,3 --max-tokens 4",
+          "run " + golden("llama-gqa") + " --ids 1,2,3 --max-tokens 4 --json",
+          "eval " + golden("llama-gqa") + " --ids 1,2,3",
+          "verify " + golden("llama-mqa"),
+          "tokenize " + tokenizer + " 'The glass is clear.'"};
+}
+
+TEST(Output, AFullDiskIsOneLineAndOne) {
+  for (const std::string& command : working_commands()) {
+    const Ran ran = shell(VITRO_BINARY " " + command + " 2>&1 >/dev/full </dev/null");
+    EXPECT_EQ(ran.code, 1) << command;
+    EXPECT_EQ(ran.out, "vitro: the output cannot be written: No space left on device\n") << command;
+  }
+}
+
+TEST(Output, AReaderThatLeftEndsQuietly) {
+  for (const std::string& command : working_commands()) {
+    const Ran ran =
+        shell("{ { sleep 0.1; " VITRO_BINARY " " + command + " 2>&3 </dev/null; echo $? >&3; } | true; } 3>&1");
+    EXPECT_EQ(ran.out, "1\n") << command;
+  }
+}
+
+TEST(Output, AClosedErrorStreamIsNoHarm) {
+  for (const std::string& command : working_commands())
+    EXPECT_EQ(shell(VITRO_BINARY " " + command + " 2>&- >/dev/null </dev/null").code, 0) << command;
+}
+
+TEST(Cli, ContradictionsAreWrongUsage) {
+  const std::string run = "run " + golden("gpt2"), eval = "eval " + golden("gpt2");
+  for (const auto& [command, first, second] :
+       std::vector<std::array<std::string, 3>>{{run + " hi --ids 1", "PROMPT", "--ids"},
+                                               {run + " hi --file x", "PROMPT", "--file"},
+                                               {run + " --ids 1 --file x", "--ids", "--file"},
+                                               {eval + " x --ids 1", "FILE", "--ids"}}) {
+    const Ran ran = vitro(command);
+    EXPECT_EQ(ran.code, 2) << command;
+    EXPECT_NE(ran.out.find(first), std::string::npos) << ran.out;
+    EXPECT_NE(ran.out.find(second), std::string::npos) << ran.out;
+    expect_one_line(ran);
+  }
+}
+
+TEST(Cli, AbsurdNumbers) {
+  const std::string run = "run " + golden("llama-gqa") + " --ids 1,2 ";
+  expect_refused(vitro(run + "--threads -1"), "--threads -1: expected 1 to 1024");
+  expect_refused(vitro(run + "--page-size 1000000000000000"), "multiple of 8");
+  expect_refused(vitro(run + "--context 9223372036854775807"), "9223372036854775807");
+  for (const char* option : {"--max-tokens -1", "--context 0", "--page-size 0", "--page-size -8", "--top -1"}) {
+    const Ran ran = vitro(run + option);
+    EXPECT_EQ(ran.code, 2) << option << ran.out;
+    EXPECT_LT(ran.out.size(), 200u) << ran.out;
+  }
+  const Ran longest = vitro(run + "--ignore-end --max-tokens 9223372036854775807");
+  EXPECT_EQ(longest.code, 0) << longest.out;
+  EXPECT_NE(longest.out.find("(context)"), std::string::npos) << longest.out;
+  const std::string eval = "eval " + golden("llama-gqa") + " --ids 1,2,3 ";
+  expect_refused(vitro(eval + "--window -5"), "--window -5");
+  expect_refused(vitro(eval + "--stride 0"), "--stride 0");
+  expect_refused(vitro(eval + "--window 4 --stride 5"), "--stride 5");
+  EXPECT_EQ(to_string(member(json_of(eval + "--json --window 9223372036854775807"), "mean_nll")),
+            to_string(member(json_of(eval + "--json"), "mean_nll")));  // only the text's length is made room for
+}
+
+TEST(Cli, LoadModesAgree) {
+  const std::string arguments = "run " + golden("gemma3") + " --ids 3,4,5 --max-tokens 8 --ignore-end --json";
+  const Value mapped = json_of(arguments + " --load map"), read = json_of(arguments + " --load read");
+  EXPECT_EQ(to_string(member(mapped, "tokens"), 100000), to_string(member(read, "tokens"), 100000));
+  EXPECT_EQ(vitro(arguments + " --load float").code, 2);
+}
+
+// Mean of -log softmax of the reference's stored logits at the next id, over one sequence.
+double reference_nll(const std::string& name, const std::vector<int32_t>& ids, const std::string& tensor) {
+  const Expectation expected = open_expectation(golden(name)).value();
+  const ConstRows logits = expected.tensors->find(tensor).value();
+  double total = 0;
+  for (size_t i = 1; i < ids.size(); ++i) {
+    const float* row = logits.row(static_cast<int64_t>(i) - 1);
+    double sum = 0;
+    for (int64_t j = 0; j < logits.width; ++j) sum += std::exp(static_cast<double>(row[j]));
+    total += std::log(sum) - static_cast<double>(row[ids[i]]);
+  }
+  return total / static_cast<double>(ids.size() - 1);
+}
+
+TEST(Eval, AgreesWithTheReferencesLogits) {
+  const double expected = reference_nll("llama-gqa", {22, 223, 208, 354, 85, 123, 291}, "logits.1");
+  const std::string arguments = "eval " + golden("llama-gqa") + " --ids 22,223,208,354,85,123,291";
+  const Value result = json_of(arguments + " --json");
+  EXPECT_NEAR(*member(result, "mean_nll").as_real(), expected, 1e-4);
+  EXPECT_NEAR(*member(result, "perplexity").as_real() / std::exp(expected), 1, 1e-4);
+  EXPECT_EQ(*member(result, "tokens").as_int(), 6);
+  const Ran text = vitro(arguments + " --no-bos");
+  EXPECT_EQ(text.code, 0) << text.out;
+  EXPECT_NE(text.out.find("perplexity "), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("6 scored of 7"), std::string::npos) << text.out;
+}
+
+TEST(Eval, BosOnlyWhereTheTokenizerAddsOne) {
+  const auto bos = [](const std::string& name, const std::string& piece, const std::string& options = "") {
+    TempFolder folder;
+    std::filesystem::copy(repo_path("tests/data/tokens/" + name + ".tokenizer.json"), folder.path() / "tokenizer.json");
+    write_file(folder.path() / "tokenizer_config.json", "{\"bos_token\": " + json_quote(piece) + "}");
+    const std::string arguments = "eval " + golden("llama-gqa") + " --ids 5,6,7 --json --tokenizer ";
+    return *member(json_of(arguments + folder.path().string() + options), "bos_id").as_int();
+  };
+  EXPECT_EQ(bos("llama3-like", "<s>"), 320);  // its template puts <s> first
+  EXPECT_EQ(bos("llama3-like", "<s>", " --no-bos"), -1);
+  EXPECT_EQ(bos("gemma-like", "<s>"), -1);  // it has one, and adds none
+}
+
+TEST_F(BrokenModel, LossesBeyondNumbersAreNull) {
+  rewrite_weights([](const std::string& name, Shape&, std::string& data) {
+    for (size_t i = 0; name == "model.norm.weight" && i < data.size(); i += 2) data[i] = '\x00', data[i + 1] = '\x4b';
+    return true;
+  });
+  const Value result = json_of("eval " + path() + " --ids 5,6,7 --json");
+  EXPECT_GT(*member(result, "mean_nll").as_real(), 1000);
+  EXPECT_TRUE(member(result, "perplexity").is_null());  // e to the thousands
+}
+
+TEST_F(BrokenModel, EndIdsThatAreNone) {
+  for (const char* ids : {"4294967297", "[2, -4294967295]", "\"two\""}) {
+    write_file(folder_.path() / "generation_config.json", std::string("{\"eos_token_id\": ") + ids + "}");
+    const Ran ran = run();
+    expect_refused(ran, "'eos_token_id'");
+    expect_one_line(ran);
+  }
+  write_file(folder_.path() / "generation_config.json", "{\"eos_token_id\": null}");
+  EXPECT_EQ(run().code, 0);
+}
+
+TEST(Show, CountsAsTheReferenceCounts) {
+  const auto shown = [](const std::string& name, const std::string& count) {
+    const int64_t reference = *member(stored_json(golden(name) + "/expected.json"), "parameters").as_int();
+    EXPECT_EQ(*member(json_of("show " + golden(name) + " --json"), "parameters").as_int(), reference);
+    const Ran ran = vitro("show " + golden(name));
+    EXPECT_EQ(ran.code, 0) << ran.out;
+    EXPECT_NE(ran.out.find("parameters: " + count), std::string::npos) << ran.out;
+  };
+  shown("llama-gqa", "160,320");
+  shown("plan/phi3-mini", "3,821,079,552");
+}
+
+TEST(Show, TensorsAndConfig) {
+  const Value tensors = json_of("show " + golden("llama-gqa") + " --tensors --json");
+  ASSERT_NE(tensors.as_array(), nullptr);
+  EXPECT_EQ(tensors.as_array()->size(), 2u + 4u * 9u);  // embedding and norm; nine a block
+  const Ran table = vitro("show " + golden("llama-gqa") + " --tensors");
+  EXPECT_EQ(table.code, 0);
+  EXPECT_NE(table.out.find("model.layers.3.self_attn.k_proj.weight"), std::string::npos) << table.out;
+  const Ran config = vitro("show " + golden("llama-gqa") + " --config");
+  EXPECT_EQ(config.code, 0);
+  EXPECT_NE(config.out.find("num_key_value_heads"), std::string::npos) << config.out;
+  EXPECT_EQ(*member(json_of("show " + golden("llama-gqa") + " --config --json"), "family").as_string(), "llama");
+  EXPECT_EQ(vitro("show " + golden("llama-gqa") + " --config --tensors").code, 2);
+}
+
+TEST(Verify, PassesAGolden) {
+  const Ran ran = vitro("verify " + golden("llama-gqa"));
+  EXPECT_EQ(ran.code, 0) << ran.out;
+  EXPECT_NE(ran.out.find("1 of 1 folders agree"), std::string::npos) << ran.out;
+  const Value row = json_of("verify " + golden("llama-gqa") + " --json");
+  EXPECT_TRUE(*member(row, "passed").as_bool());
+  EXPECT_LT(*member(row, "logits_error").as_real(), 1e-5);
+  EXPECT_TRUE(member(row, "nll_error").is_null());  // not among this folder's numbers
+}
+
+// A golden whose expectation is changed in one place.
+void change_expectation(const std::filesystem::path& folder, const std::string& old_text, const std::string& new_text) {
+  std::ifstream in(golden("llama-gqa") + "/expected.json");
+  std::stringstream buffer;
+  buffer << in.rdbuf();
+  std::string text = buffer.str();
+  const size_t at = text.find(old_text);
+  ASSERT_NE(at, std::string::npos);
+  write_file(folder / "expected.json", text.replace(at, old_text.size(), new_text));
+}
+
+TEST(Verify, NoticesWhatIsWrong) {
+  TempFolder folder;
+  for (const auto& file : std::filesystem::directory_iterator(golden("llama-gqa")))
+    std::filesystem::copy(file.path(), folder.path());
+  std::filesystem::remove(folder.path() / "expected.json");
+  change_expectation(folder.path(), "   322,", "   321,");  // the first greedy token
+  const Ran ran = vitro("verify " + folder.path().string());
+  EXPECT_EQ(ran.code, 1) << ran.out;
+  EXPECT_NE(ran.out.find("FAIL"), std::string::npos) << ran.out;
+  EXPECT_FALSE(*member(json_of("verify " + folder.path().string() + " --json", 1), "passed").as_bool());
+  change_expectation(folder.path(), "   68,", "   4294967364,");  // 2^32 + 68 is not 68
+  const Ran wide = vitro("verify " + folder.path().string());
+  EXPECT_EQ(wide.code, 1) << wide.out;
+  EXPECT_NE(wide.out.find("inputs[0]"), std::string::npos) << wide.out;
+}
+
+TEST(Verify, ALoopOfLinksIsAnError) {
+  TempFolder folder;
+  for (const char* file : {"config.json", "model.safetensors", "expected.json", "expected.safetensors"})
+    std::filesystem::copy(golden("llama-gqa") + "/" + file, folder.path());
+  std::filesystem::create_symlink("rope.safetensors", folder.path() / "rope.safetensors");
+  const Ran ran = vitro("verify " + folder.path().string());
+  EXPECT_EQ(ran.code, 1) << ran.out;
+  EXPECT_NE(ran.out.find("rope.safetensors"), std::string::npos) << ran.out;
+}
+
+// Lines of tests/data/tokens, written by tools/make_token_expectations.py with Hugging Face's tokenizers.
+std::vector<Value> token_expectations(bool has_special) {
+  std::ifstream in(repo_path("tests/data/tokens/llama3-like.jsonl"));
+  std::vector<Value> out;
+  for (std::string line; std::getline(in, line);) {
+    Value value = parse_json(line, "line").value();
+    if (*member(value, "add_special").as_bool() == has_special &&
+        *member(value, "parse_special").as_bool() == has_special) {
+      out.push_back(std::move(value));
+    }
+  }
+  return out;
+}
+
+TEST(Tokenize, JsonLinesAreTheReferences) {
+  const std::string command = "tokenize " + repo_path("tests/data/tokens/llama3-like.tokenizer.json").string();
+  TempFolder folder;
+  for (const bool has_special : {true, false}) {
+    const std::vector<Value> expected = token_expectations(has_special);
+    ASSERT_GT(expected.size(), 50u);
+    std::string lines;
+    for (const Value& value : expected) lines += json_quote(*member(value, "text").as_string()) + "\n";
+    write_file(folder.path() / "lines", lines);
+    const Ran ran =
+        shell(VITRO_BINARY " " + command + " --jsonl " + (has_special ? "" : "--no-special --no-parse-special ") +
+              "< " + (folder.path() / "lines").string());
+    EXPECT_EQ(ran.code, 0);
+    std::stringstream answers(ran.out);
+    std::string answer;
+    for (const Value& value : expected) {
+      ASSERT_TRUE(std::getline(answers, answer));
+      const Value got = parse_json(answer, "answer").value();
+      EXPECT_EQ(to_string(member(got, "ids")), to_string(member(value, "ids")));
+      EXPECT_EQ(to_string(member(got, "offsets")), to_string(member(value, "offsets")));
+    }
+    EXPECT_FALSE(std::getline(answers, answer));
+  }
+}
+
+TEST(Tokenize, DecodesWithAndWithoutSpecialTokens) {
+  const std::string command =
+      "tokenize " + repo_path("tests/data/tokens/llama3-like.tokenizer.json").string() + " --json --ids ";
+  for (const Value& value : token_expectations(true)) {
+    std::string ids = to_string(member(value, "ids"), 100000);
+    if (ids.size() > 60) continue;  // a process each: the short ones do
+    ids = ids.substr(1, ids.size() - 2);
+    EXPECT_EQ(*member(json_of(command + ids), "text").as_string(), *member(value, "decoded_special").as_string());
+    EXPECT_EQ(*member(json_of(command + ids + " --skip-special"), "text").as_string(),
+              *member(value, "decoded").as_string());
+  }
+  EXPECT_EQ(vitro(command + "1 --jsonl").code, 2);
+  EXPECT_EQ(vitro(command + "99999").code, 2);
+}
+
+TEST(Tokenize, ABadLineIsAnsweredAndTheRestGoesOn) {
+  const std::string command = "tokenize " + repo_path("tests/data/tokens/llama3-like.tokenizer.json").string();
+  const Ran ran = shell("printf '%s\\n' '{' '[1]' '\"The\"' | " VITRO_BINARY " " + command + " --jsonl");
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_EQ(std::count(ran.out.begin(), ran.out.end(), '\n'), 3) << ran.out;
+  EXPECT_NE(ran.out.find("{\"ids\":[320,51,256]"), std::string::npos) << ran.out;
+  expect_refused(vitro(command + " --jsonl --file " + repo_path("tests").string()), "a folder?");
+}
+
+TEST(Demo, ShowsParisAndTheSameText) {
+  if (!cached_model("smollm2-135m-instruct-q4_1.gguf"))
+    GTEST_SKIP() << "smollm2-135m-instruct-q4_1.gguf is not there; scripts/fetch_models.py brings it";
+  const Ran ran = vitro("demo");
+  EXPECT_EQ(ran.code, 0) << ran.out;
+  EXPECT_NE(ran.out.find("Paris"), std::string::npos) << ran.out;
+  EXPECT_NE(ran.out.find("  the same text"), std::string::npos) << ran.out;
+  EXPECT_EQ(shell(VITRO_BINARY " demo >/dev/full 2>/dev/null").code, 1);
 }
 
 }  // namespace

@@ -200,8 +200,10 @@ TEST(SessionInput, PlansThatCannotBeAreRefused) {
   Bench bench(best_kernel_table());
   const auto model = load(path, bench);
   SessionShape shape{.n_ctx = 8, .n_threads = 1};
-  shape.page_size = int64_t{1} << 62;
-  EXPECT_EQ(Session::create(model, shape, bench.ctx).error().code, ErrorCode::kInvalidArgument);
+  for (const int64_t page_size : {int64_t{0}, int64_t{12}, int64_t{1} << 62}) {
+    shape.page_size = page_size;
+    EXPECT_EQ(Session::create(model, shape, bench.ctx).error().code, ErrorCode::kInvalidArgument);
+  }
   shape = {.n_ctx = int64_t{1} << 27, .n_sequences = 64, .n_threads = 1};  // terabytes
   EXPECT_EQ(Session::create(model, shape, bench.ctx).error().code, ErrorCode::kOutOfMemory);
   shape = {.n_ctx = 8, .n_batch = int64_t{1} << 40, .n_threads = 1};

@@ -27,7 +27,8 @@ from pathlib import Path
 import numpy as np
 
 MODELS = ("gpt2", "gpt2-scaled", "gpt-neox", "gpt-neox-serial", "llama-mha", "llama-gqa", "llama-mqa",
-          "llama-rope-linear", "llama-rope-dynamic", "llama-rope-yarn", "llama-rope-llama3", "qwen3", "gemma3")
+          "llama-rope-linear", "llama-rope-dynamic", "llama-rope-yarn", "llama-rope-llama3", "mistral-sliding", "qwen3",
+          "gemma3", "phi3")
 REAL = ("smollm2-135m-instruct-q4_1", "gemma3-270m-q4_k_m")
 PLAN_TYPES = {"gpt2", "gpt_neox", "llama", "qwen3", "gemma3_text", "phi3"}
 COPIED = ("config.json", "generation_config.json", "expected.json", "expected.safetensors", "rope.safetensors")

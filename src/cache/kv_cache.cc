@@ -17,11 +17,14 @@ int64_t page_floats(const KvLayerShape& layer, int64_t page_size) {
 
 }  // namespace
 
+Status check_page_size(int64_t page_size) {
+  if (page_size >= 8 && page_size <= kMaxPageSize && page_size % 8 == 0) return {};
+  return fail(ErrorCode::kInvalidArgument, "cache page size {}: expected a multiple of 8 from 8 to {}", page_size,
+              kMaxPageSize);
+}
+
 Result<int64_t> kv_cache_bytes(const KvCacheSpec& spec) {
-  if (spec.page_size < 8 || spec.page_size > kMaxPageSize || spec.page_size % 8 != 0) {
-    return fail(ErrorCode::kInvalidArgument, "cache page size {}: expected a multiple of 8 from 8 to {}",
-                spec.page_size, kMaxPageSize);
-  }
+  VITRO_TRY(check_page_size(spec.page_size));
   std::optional<uint64_t> n_bytes = 0;
   for (const KvLayerShape& layer : spec.layers) {
     const auto layer_bytes = checked_mul(static_cast<uint64_t>(page_floats(layer, spec.page_size)) * sizeof(float),

@@ -32,10 +32,13 @@ struct KvCacheSpec {
   int64_t n_sequences = 1;  ///< most sequences at once
 };
 
+/// InvalidArgument for a page size that is not a multiple of 8 from 8 to kMaxPageSize.
+inline constexpr int64_t kMaxPageSize = 65536;
+Status check_page_size(int64_t page_size);
+
 /// Bytes of all pages of all layers: what allocate() will ask for, exactly. InvalidArgument for a page size that is not
 /// a multiple of 8 from 8 to kMaxPageSize, or sizes that do not fit into 64 bits.
 Result<int64_t> kv_cache_bytes(const KvCacheSpec& spec);
-inline constexpr int64_t kMaxPageSize = 65536;
 /// Pages that n_positions positions of one sequence take.
 int64_t pages_for(int64_t n_positions, int64_t page_size);
 

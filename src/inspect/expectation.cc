@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <system_error>
+#include <utility>
 
 #include "formats/json.h"
 
@@ -12,7 +14,9 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 Result<std::optional<StoredTensors>> open_if_there(const std::filesystem::path& path) {
-  if (!std::filesystem::exists(path)) return std::optional<StoredTensors>();
+  // What cannot be looked at (a loop of links) counts as there, so that opening it tells why.
+  std::error_code error;
+  if (!std::filesystem::exists(path, error) && !error) return std::optional<StoredTensors>();
   VITRO_TRY_ASSIGN(StoredTensors tensors, StoredTensors::open(path));
   return std::optional<StoredTensors>(std::move(tensors));
 }
@@ -44,13 +48,20 @@ Result<Expectation> open_expectation(const std::filesystem::path& folder) {
   return out;
 }
 
+std::optional<int32_t> int32_of(const Value& value) {
+  const int64_t* n = value.as_int();
+  if (!n || !std::in_range<int32_t>(*n)) return std::nullopt;
+  return static_cast<int32_t>(*n);
+}
+
 std::optional<std::vector<int32_t>> id_list(const Value* value) {
   const Value::Array* array = value ? value->as_array() : nullptr;
   if (!array) return std::nullopt;
   std::vector<int32_t> ids;
   for (const Value& item : *array) {
-    if (!item.as_int()) return std::nullopt;
-    ids.push_back(static_cast<int32_t>(*item.as_int()));
+    const auto id = int32_of(item);
+    if (!id) return std::nullopt;
+    ids.push_back(*id);
   }
   return ids;
 }

@@ -36,7 +36,9 @@ struct Expectation {
 };
 Result<Expectation> open_expectation(const std::filesystem::path& folder);
 
-/// A JSON array of integers; nothing for null or anything else.
+/// A JSON integer that fits; nothing for anything else.
+std::optional<int32_t> int32_of(const Value& value);
+/// A JSON array of such integers; nothing for null or anything else.
 std::optional<std::vector<int32_t>> id_list(const Value* value);
 
 /// max|a - b| / L2(b) over one row (0 / 0 is 0); NaN anywhere: infinity.

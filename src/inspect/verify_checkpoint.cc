@@ -21,7 +21,7 @@ struct InputCase {
 
 // What cannot be compared is not verified.
 void miss(const Verification& v, const std::string& name) {
-  v.report.failures.push_back(fmt::format("{}: not in the folder as float32, so nothing was compared", name));
+  v.report.failures.push_back(fmt::format("{}: not in the folder in a form that can be compared", name));
 }
 
 void compare_rows(const Verification& v, const Recorded* ours, const std::string& name, double& worst) {
@@ -170,6 +170,7 @@ Status verify_checkpoint(const Verification& v) {
     VITRO_TRY(verify_input(v, input));
     const bool has_greedy = greedy && greedy->as_array() && i < greedy->as_array()->size();
     const auto expected_ids = has_greedy ? id_list(&(*greedy->as_array())[i]) : std::nullopt;
+    if (has_greedy && !expected_ids && !(*greedy->as_array())[i].is_null()) miss(v, fmt::format("greedy[{}]", i));
     if (expected_ids) VITRO_TRY(verify_greedy(v, input, *expected_ids));
   }
   if (v.expected.rope) {

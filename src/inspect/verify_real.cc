@@ -112,7 +112,11 @@ Status verify_nll(const Verification& v) {
   const auto ids = nll ? id_list(nll->find("ids")) : std::nullopt;
   const Value* mean = nll ? nll->find("mean_nll") : nullptr;
   const Value* window = nll ? nll->find("window") : nullptr;
-  if (!ids || !mean || !mean->as_real() || !window || !window->as_int()) return {};
+  if (!nll) return {};
+  if (!ids || !mean || !mean->as_real() || !window || !window->as_int()) {
+    return fail(ErrorCode::kCorrupt, "{}: \"nll\" needs \"ids\", \"window\" and \"mean_nll\"",
+                v.expected.folder.string());
+  }
   const ScoreOptions options{*window->as_int(), *window->as_int(), -1};
   VITRO_TRY_ASSIGN(Session session, v.session(options.window, 128, 128));
   VITRO_TRY_ASSIGN(const Score score, score_ids(session, *ids, options, {}));

@@ -75,7 +75,7 @@ void collect_rope_kinds(Model& model) {
 std::vector<Rotary> rotary_for(const Model& model, int64_t seq_len) {
   std::vector<Rotary> out;
   for (const RopeSpec& spec : model.rope_kinds) {
-    out.push_back({rope_frequencies(spec, seq_len, model.rope_factors), rope_attention_factor(spec, seq_len)});
+    out.push_back({rope_frequencies(spec, seq_len, model.rope_factors), rope_attention_factor(spec)});
   }
   return out;
 }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
+#include <unordered_map>
 
 namespace vitro {
 namespace {
@@ -103,6 +105,21 @@ Module& child(Module& parent, std::string_view name) {
   return parent.modules.back();
 }
 
+/// Equal blocks have equal keys. Made of what families let differ by layer, so that as few others as possible share one.
+size_t fold_key(const BlockSpec& block) {
+  size_t key = 0;
+  const auto mix = [&](auto value) {
+    key = (key ^ std::hash<decltype(value)>{}(value)) * 0x9E3779B97F4A7C15ULL;
+    key ^= key >> 32;
+  };
+  mix(block.attn.scale);
+  mix(block.attn.window);
+  mix(block.attn.n_kv_head);
+  mix(block.attn.rope.theta);
+  mix(block.ffn.d_ff);
+  return key;
+}
+
 /// Slots go in one by one, in forward order; sums are made at the end.
 class TreeBuilder {
  public:
@@ -127,13 +144,15 @@ class TreeBuilder {
 
  private:
   void fold_layers() {
-    std::vector<size_t> first_of;
+    std::unordered_map<size_t, std::vector<size_t>> groups_by_key;
     for (size_t i = 0; i < config_.blocks.size(); ++i) {
-      const auto is_equal = [&](size_t first) { return config_.blocks[first] == config_.blocks[i]; };
-      const auto it = std::find_if(first_of.begin(), first_of.end(), is_equal);
-      group_of_.push_back(static_cast<size_t>(it - first_of.begin()));
-      if (it == first_of.end()) {
-        first_of.push_back(i);
+      std::vector<size_t>& candidates = groups_by_key[fold_key(config_.blocks[i])];
+      const auto it = std::find_if(candidates.begin(), candidates.end(), [&](size_t group) {
+        return config_.blocks[static_cast<size_t>(groups_[group].front())] == config_.blocks[i];
+      });
+      group_of_.push_back(it == candidates.end() ? groups_.size() : *it);
+      if (it == candidates.end()) {
+        candidates.push_back(groups_.size());
         groups_.emplace_back();
       }
       groups_[group_of_.back()].push_back(static_cast<int64_t>(i));

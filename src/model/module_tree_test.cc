@@ -101,6 +101,22 @@ TEST(ModuleTreeTest, KeepsLayersOfDifferentKindsApart) {
   EXPECT_TRUE(find(*find(blocks->modules[0], "attn"), "q_norm"));
 }
 
+TEST(ModuleTreeTest, ManyDifferentLayersStayApart) {
+  ModelConfig config{.d_model = 4, .vocab_size = 4};
+  config.blocks.resize(static_cast<size_t>(kMaxLayers));
+  for (size_t i = 0; i < config.blocks.size(); ++i) config.blocks[i].attn.scale = 1.0 / static_cast<double>(i / 2 + 1);
+  std::vector<TensorSlot> slots;
+  for (size_t i = 0; i < config.blocks.size(); ++i) {
+    slots.push_back({.name = "blocks." + std::to_string(i) + ".ffn.w_up", .shape = {1, 4}});
+  }
+  const Module tree = module_tree(config, slots, {});
+  const Module* blocks = find(tree, "blocks");
+  ASSERT_TRUE(blocks);
+  ASSERT_EQ(blocks->modules.size(), config.blocks.size() / 2);
+  EXPECT_EQ(blocks->modules[3].name, "6-7");
+  EXPECT_EQ(blocks->n_parameters, kMaxLayers * 4);
+}
+
 TEST(ModuleTreeTest, AddsBytesAndTypesOfAFile) {
   const fs::path path = testing::repo_path("tests/golden/gguf/llama-rope-llama3.gguf");
   const auto checkpoint = Checkpoint::open(path);

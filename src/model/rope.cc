@@ -105,7 +105,7 @@ std::vector<double> rope_frequencies(const RopeSpec& spec, int64_t seq_len, std:
   return frequencies;
 }
 
-double rope_attention_factor(const RopeSpec& spec, int64_t /*seq_len*/) {
+double rope_attention_factor(const RopeSpec& spec) {
   if (spec.attention_factor > 0.0) return spec.attention_factor;
   switch (spec.scaling) {
     case RopeScaling::kYarn:

@@ -29,6 +29,6 @@ std::vector<double> rope_frequencies(const RopeSpec& spec, int64_t seq_len, std:
 ///   yarn      m(mscale) / m(mscale_all_dim) if both are set, else m(1); m(k) = 0.1 k ln factor + 1, 1 for factor <= 1
 ///   longrope  sqrt(1 + ln factor / ln n_ctx_original), 1 for factor <= 1
 ///   others    1
-double rope_attention_factor(const RopeSpec& spec, int64_t seq_len);
+double rope_attention_factor(const RopeSpec& spec);
 
 }  // namespace vitro

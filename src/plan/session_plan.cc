@@ -13,6 +13,7 @@ Status check_shape(const ModelConfig& config, const SessionShape& shape) {
                 "context {}, sequences {}, batch {}, logit rows {}, threads {}: each must be at least 1", shape.n_ctx,
                 shape.n_sequences, shape.n_batch, shape.n_logits, shape.n_threads);
   }
+  VITRO_TRY(check_page_size(shape.page_size));
   constexpr int64_t kMaxRows = int64_t{1} << 20;  // of a pass, and of sequences: far above any use, far below overflow
   if (std::max({shape.n_batch, shape.n_logits, shape.n_sequences}) > kMaxRows) {
     return fail(ErrorCode::kInvalidArgument, "batch {}, logit rows {}, sequences {}: at most {} each", shape.n_batch,

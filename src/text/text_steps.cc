@@ -14,24 +14,56 @@ size_t character_bytes(std::string_view text, size_t pos) {
   return static_cast<size_t>(decode_utf8(text.substr(pos)).n_bytes);
 }
 
+/// A text that is being written, up to a length.
+class BoundedText {
+ public:
+  explicit BoundedText(size_t max_bytes) : max_bytes_(max_bytes) {}
+
+  Status append(const AlignedText& source, ByteRange range) {
+    VITRO_TRY(check_room(range.size()));
+    text_.append(source, range);
+    return {};
+  }
+  Status append(std::string_view text, ByteRange origin) {
+    VITRO_TRY(check_room(text.size()));
+    text_.append(text, origin);
+    return {};
+  }
+  size_t size() const { return text_.text().size(); }
+  AlignedText take() { return std::move(text_); }
+
+ private:
+  Status check_room(size_t n_bytes) const {
+    if (n_bytes <= max_bytes_ - size()) return {};
+    return fail(ErrorCode::kUnsupported,
+                "[tokenizer] the normaliser or pre-tokenizer makes the text too long (over {} bytes here)", max_bytes_);
+  }
+
+  size_t max_bytes_;
+  AlignedText text_;
+};
+
 /// Rewrites every piece with write(piece, new_text), which appends the piece's new form.
 template <class Write>
-void rewrite_pieces(PieceList& list, Write&& write) {
-  AlignedText out;
+Status rewrite_pieces(PieceList& list, TextBudget& budget, Write&& write) {
+  const size_t n_before = list.text.text().size();
+  BoundedText out(budget.longest(n_before));
   std::vector<ByteRange> pieces;
   pieces.reserve(list.pieces.size());
   for (const ByteRange& piece : list.pieces) {
-    const size_t begin = out.text().size();
-    write(piece, out);
-    if (out.text().size() > begin) pieces.push_back({begin, out.text().size()});
+    const size_t begin = out.size();
+    VITRO_TRY(write(piece, out));
+    if (out.size() > begin) pieces.push_back({begin, out.size()});
   }
-  list.text = std::move(out);
+  budget.charge(n_before, out.size());
+  list.text = out.take();
   list.pieces = std::move(pieces);
+  return {};
 }
 
-Status apply(const NfcStep&, PieceList& list) {
+Status apply(const NfcStep&, PieceList& list, TextBudget& budget) {
   if (is_trivially_nfc(list.text.text())) return {};
-  rewrite_pieces(list, [&](const ByteRange& piece, AlignedText& out) {
+  return rewrite_pieces(list, budget, [&](const ByteRange& piece, BoundedText& out) -> Status {
     const std::string_view text = list.text.text();
     size_t pos = piece.begin;  // the next character of the source that is not used up
     for (const NormalizedChar& c : to_nfc(text.substr(piece.begin, piece.size()))) {
@@ -40,26 +72,26 @@ Status apply(const NfcStep&, PieceList& list) {
       const ByteRange origin = list.text.origin({from, from + 1});
       std::string bytes;
       append_utf8(bytes, c.value);
-      out.append(bytes, origin);
+      VITRO_TRY(out.append(bytes, origin));
       for (int i = c.change; i <= 0 && pos < piece.end; ++i) pos += character_bytes(text, pos);
     }
+    return {};
   });
-  return {};
 }
 
-Status apply(const ReplaceStep& step, PieceList& list) {
+Status apply(const ReplaceStep& step, PieceList& list, TextBudget& budget) {
   if (list.text.text().find(step.pattern) == std::string_view::npos) return {};
-  rewrite_pieces(list, [&](const ByteRange& piece, AlignedText& out) {
+  return rewrite_pieces(list, budget, [&](const ByteRange& piece, BoundedText& out) -> Status {
     const std::string_view text = list.text.text().substr(0, piece.end);
     for (size_t pos = piece.begin; pos < piece.end;) {
       const size_t found = std::min(text.find(step.pattern, pos), piece.end);
-      out.append(list.text, {pos, found});
+      VITRO_TRY(out.append(list.text, {pos, found}));
       if (found == piece.end) break;
       pos = found + step.pattern.size();
-      out.append(step.content, list.text.origin({pos - 1, pos}));
+      VITRO_TRY(out.append(step.content, list.text.origin({pos - 1, pos})));
     }
+    return {};
   });
-  return {};
 }
 
 bool wants_prefix(const PrependStep& step, const PieceList& list, const ByteRange& piece) {
@@ -68,12 +100,13 @@ bool wants_prefix(const PrependStep& step, const PieceList& list, const ByteRang
   return !step.at_start_only || list.text.origin(piece).begin == 0;
 }
 
-Status apply(const PrependStep& step, PieceList& list) {
-  rewrite_pieces(list, [&](const ByteRange& piece, AlignedText& out) {
-    if (wants_prefix(step, list, piece)) out.append(step.prefix, list.text.origin({piece.begin, piece.begin + 1}));
-    out.append(list.text, piece);
+Status apply(const PrependStep& step, PieceList& list, TextBudget& budget) {
+  return rewrite_pieces(list, budget, [&](const ByteRange& piece, BoundedText& out) -> Status {
+    if (wants_prefix(step, list, piece)) {
+      VITRO_TRY(out.append(step.prefix, list.text.origin({piece.begin, piece.begin + 1})));
+    }
+    return out.append(list.text, piece);
   });
-  return {};
 }
 
 struct Part {
@@ -111,7 +144,7 @@ bool joins_previous(const std::vector<Part>& parts, size_t i, SplitBehavior beha
   return false;
 }
 
-Status apply(const SplitStep& step, PieceList& list) {
+Status apply(const SplitStep& step, PieceList& list, TextBudget& /*budget*/) {
   std::vector<ByteRange> out;
   for (const ByteRange& piece : list.pieces) {
     const std::string_view text = list.text.text().substr(piece.begin, piece.size());
@@ -140,12 +173,12 @@ PieceList PieceList::whole(AlignedText text) {
   return out;
 }
 
-Status apply_step(const TextStep& step, PieceList& list) {
-  return std::visit([&](const auto& s) { return apply(s, list); }, step);
+Status apply_step(const TextStep& step, PieceList& list, TextBudget& budget) {
+  return std::visit([&](const auto& s) { return apply(s, list, budget); }, step);
 }
 
-Status apply_steps(const std::vector<TextStep>& steps, PieceList& list) {
-  for (const TextStep& step : steps) VITRO_TRY(apply_step(step, list));
+Status apply_steps(const std::vector<TextStep>& steps, PieceList& list, TextBudget& budget) {
+  for (const TextStep& step : steps) VITRO_TRY(apply_step(step, list, budget));
   return {};
 }
 

@@ -3,6 +3,9 @@
 // lists of these four.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <variant>
 #include <vector>
@@ -24,6 +27,29 @@ struct PieceList {
 /// What happens to the matches of a pattern, as the reference tokenizers name it.
 enum class SplitBehavior : uint8_t { kRemoved, kIsolated, kMergedWithPrevious, kMergedWithNext, kContiguous };
 
+/// The longest text that steps may work on. Later stages keep up to fifty bytes for each byte of it and count in 32 bits.
+inline constexpr size_t kMaxTextBytes = size_t{64} << 20;
+
+/// How many bytes one job may still add to its texts. Steps come out of files, and a few that replace "a" by "aa" would
+/// fill any memory; what real files do (a mark of three bytes for each space) is far below.
+class TextBudget {
+ public:
+  /// 16 bytes for each of the job's and 1 MiB, at most 256 MiB.
+  explicit TextBudget(size_t n_bytes)
+      : n_left_(n_bytes < kMost / kPerByte ? std::min(kPerByte * n_bytes + kFree, kMost) : kMost) {}
+
+  /// The longest that a text of n bytes may become.
+  size_t longest(size_t n_bytes) const { return std::min(n_bytes + n_left_, std::max(n_bytes, kMaxTextBytes)); }
+  /// A text of n_before bytes has become one of n_after, at most longest(n_before).
+  void charge(size_t n_before, size_t n_after) { n_left_ -= n_after > n_before ? n_after - n_before : 0; }
+
+ private:
+  static constexpr size_t kPerByte = 16;
+  static constexpr size_t kFree = size_t{1} << 20;
+  static constexpr size_t kMost = size_t{256} << 20;
+  size_t n_left_;
+};
+
 struct NfcStep {};
 /// Every occurrence of `pattern` becomes `content`, which stands for the last character of the occurrence.
 struct ReplaceStep {
@@ -44,8 +70,9 @@ struct SplitStep {
 };
 using TextStep = std::variant<NfcStep, ReplaceStep, PrependStep, SplitStep>;
 
-/// Applies one step to all pieces. Unsupported as SplitPattern::find_all.
-Status apply_step(const TextStep& step, PieceList& list);
-Status apply_steps(const std::vector<TextStep>& steps, PieceList& list);
+/// Applies one step to all pieces. Unsupported as SplitPattern::find_all, and if the text grows beyond the budget or
+/// kMaxTextBytes.
+Status apply_step(const TextStep& step, PieceList& list, TextBudget& budget);
+Status apply_steps(const std::vector<TextStep>& steps, PieceList& list, TextBudget& budget);
 
 }  // namespace vitro

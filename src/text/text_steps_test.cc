@@ -4,10 +4,18 @@
 
 #include <gtest/gtest.h>
 
+#include "testing/expect_error.h"
+
 namespace vitro {
 namespace {
 
 using Strings = std::vector<std::string>;
+
+/// With a budget that no test but those about it comes near.
+Status apply_step(const TextStep& step, PieceList& list) {
+  TextBudget budget(list.text.text().size());
+  return vitro::apply_step(step, list, budget);
+}
 
 Strings pieces_of(const PieceList& list) {
   Strings out;
@@ -72,6 +80,38 @@ TEST(TextSteps, CompositionKeepsOrigins) {
   EXPECT_EQ(list.text.text(), "x\u00E9y");
   EXPECT_EQ(list.text.origin({1, 3}), (ByteRange{1, 2}));  // the composite stands for its starter, as in the reference
   EXPECT_EQ(list.text.origin({3, 4}), (ByteRange{4, 5}));
+}
+
+Status grow(std::string_view text, const std::vector<TextStep>& steps) {
+  PieceList list = PieceList::whole(AlignedText::from(text));
+  TextBudget budget(text.size());
+  return apply_steps(steps, list, budget);
+}
+
+TEST(TextSteps, GrowthIsBounded) {
+  const std::vector<TextStep> doublings(32, ReplaceStep{"a", "aa"});
+  testing::expect_error(grow("a", doublings), ErrorCode::kUnsupported, "makes the text too long");
+  const std::vector<TextStep> prefixes(32, PrependStep{.prefix = std::string(100'000, 'x')});
+  testing::expect_error(grow("a", prefixes), ErrorCode::kUnsupported, "makes the text too long");
+  const ReplaceStep huge{"a", std::string(1 << 20, 'b')};
+  testing::expect_error(grow(std::string(1 << 20, 'a'), {huge}), ErrorCode::kUnsupported, "makes the text too long");
+  // What SentencePiece files do to the worst text.
+  EXPECT_TRUE(grow(std::string(1 << 20, ' '), {ReplaceStep{" ", "\u2581"}, PrependStep{.prefix = "\u2581"}}));
+}
+
+TEST(TextSteps, ABudgetIsSharedByAllTextsOfAJob) {
+  TextBudget budget(2);
+  for (int i = 0;; ++i) {
+    PieceList list = PieceList::whole(AlignedText::from("a"));
+    const Status grown = vitro::apply_step(ReplaceStep{"a", std::string(1000, 'b')}, list, budget);
+    ASSERT_LT(i, 1100) << "a mebibyte and 32 bytes are free";
+    if (!grown) break;
+  }
+}
+
+TEST(TextSteps, NoTextBecomesLongerThanTheLimit) {
+  const std::string spaces(kMaxTextBytes / 3 + 1, ' ');
+  testing::expect_error(grow(spaces, {ReplaceStep{" ", "\u2581"}}), ErrorCode::kUnsupported, "67108864");
 }
 
 }  // namespace

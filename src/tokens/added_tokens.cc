@@ -23,8 +23,9 @@ bool touches_word(std::string_view text, ByteRange range) {
   return range.end < text.size() && is_word_character(decode_utf8(text.substr(range.end)).value);
 }
 
-size_t skip_space_left(std::string_view text, size_t pos) {
-  while (pos > 0) {
+/// Start of the white space that ends at pos, not before `floor`.
+size_t skip_space_left(std::string_view text, size_t pos, size_t floor) {
+  while (pos > floor) {
     const CodePoint point = character_before(text, pos);
     if (!is_white_space(point.value)) break;
     pos -= static_cast<size_t>(point.n_bytes);
@@ -113,6 +114,7 @@ std::vector<AddedTokens::Match> AddedTokens::find_all(std::string_view text, boo
   const std::vector<Hit> hits = hits_from_right(text);
   size_t next_start = 0;  // where the next match may begin
   size_t used_up_to = 0;  // end of the last match with the white space it took
+  size_t space_end = 0;   // end of the white space that was last walked to the right
   for (size_t i = hits.size(); i-- > 0;) {
     const AddedToken& token = tokens_[static_cast<size_t>(hits[i].token)];
     ByteRange range{hits[i].pos, hits[i].pos + token.content.size()};
@@ -122,9 +124,9 @@ std::vector<AddedTokens::Match> AddedTokens::find_all(std::string_view text, boo
     if (token.is_single_word && touches_word(text, range)) continue;
     // White space taken to the right may hold the next match, which then overlaps: the reference's rule, kept for equal
     // ids.
-    if (token.strips_left)
-      range.begin = std::min(range.begin, std::max(skip_space_left(text, range.begin), used_up_to));
-    if (token.strips_right) range.end = skip_space_right(text, range.end);
+    if (token.strips_left) range.begin = skip_space_left(text, range.begin, used_up_to);
+    // Every byte is walked over once: a match that ends before space_end stands inside the white space walked last.
+    if (token.strips_right) range.end = space_end = skip_space_right(text, std::max(range.end, space_end));
     used_up_to = range.end;
     out.push_back({token.id, range});
   }

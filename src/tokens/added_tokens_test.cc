@@ -62,6 +62,23 @@ TEST(AddedTokens, WhiteSpaceIsTakenAlong) {
   EXPECT_EQ(find(both, "<m>  <m>"), (Found{{1, {0, 5}}, {1, {5, 8}}}));
 }
 
+TEST(AddedTokens, LongWhiteSpaceIsWalkedOnce) {
+  const size_t n = 2'000'000;
+  const std::string text = "a" + std::string(n, ' ') + "b";
+  const AddedTokens right({{.id = 1, .content = " ", .strips_right = true}});
+  const Found found = find(right, text);
+  ASSERT_EQ(found.size(), n);
+  EXPECT_EQ(found[0], (std::pair<TokenId, ByteRange>{1, {1, n + 1}}));
+  EXPECT_EQ(found[n - 1], (std::pair<TokenId, ByteRange>{1, {n, n + 1}}));
+  const AddedTokens both({{.id = 1, .content = " ", .strips_left = true, .strips_right = true}});
+  EXPECT_EQ(find(both, text), found);
+  const AddedTokens left({{.id = 1, .content = " ", .strips_left = true}});
+  EXPECT_EQ(find(left, text)[n - 1], (std::pair<TokenId, ByteRange>{1, {n, n + 1}}));
+  // Many marks inside one run of white space that each walk left, none of which counts.
+  const AddedTokens mark({{.id = 1, .content = "x", .strips_left = true}});
+  EXPECT_EQ(find(mark, std::string(n, ' ') + "xx"), (Found{{1, {0, n + 1}}, {1, {n + 1, n + 2}}}));
+}
+
 TEST(AddedTokens, NothingAndBrokenContentsNeverMatch) {
   const AddedTokens tokens({{.id = 1, .content = ""}, {.id = 2, .content = "\xFF"}, {.id = 3, .content = "\x80"}});
   EXPECT_EQ(find(tokens, "\u20AC\u0080"), Found{});

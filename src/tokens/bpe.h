@@ -62,7 +62,7 @@ class Bpe {
   /// `vocabulary` must outlive it. Corrupt: two entries for one byte.
   static Result<Bpe> make(const Vocabulary& vocabulary, MergeTable merges, const BpeOptions& options);
 
-  /// Appends the tokens of one word (valid UTF-8, below 1 GiB). n log n in its length.
+  /// Appends the tokens of one word (valid UTF-8, at most kMaxTextBytes of text/text_steps.h). n log n in its length.
   void encode(std::string_view word, std::vector<BpeToken>& out) const;
 
  private:

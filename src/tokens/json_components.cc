@@ -13,7 +13,10 @@
 namespace vitro {
 namespace {
 
-constexpr int kMaxComponents = 32;  // in one Sequence; published files have up to five
+constexpr size_t kMaxComponents = 32;  // of one kind, Sequences inside Sequences included; published files have up to five
+constexpr size_t kMaxPatternBytes = 256;  // of Replace; bounds the comparisons for each byte of a text
+constexpr size_t kMaxSpecialIds = 256;    // that a template puts around a text
+constexpr size_t kMaxPieceGrowth = 16;    // of a piece by all replacements of the decoder
 
 /// Calls read(element, where) for each element of a Sequence's list.
 Status each_of(JsonReader& reader, std::string_view key, const std::function<Status(const Value&, std::string)>& read) {
@@ -32,6 +35,7 @@ Result<ReplaceStep> read_replace(JsonReader& reader) {
   VITRO_TRY(pattern.finish());
   VITRO_TRY_ASSIGN(out.content, reader.string("content"));
   if (out.pattern.empty()) return reader.unsupported("an empty pattern");
+  if (out.pattern.size() > kMaxPatternBytes) return reader.unsupported("a pattern this long");
   VITRO_TRY(reader.finish());
   return out;
 }
@@ -131,6 +135,7 @@ Status read_template(JsonReader& reader, TokenizerParts& parts) {
       if (id.as_int() == nullptr || *id.as_int() < 0 || *id.as_int() >= n_ids) {
         return token.wrong("ids", "a list of ids of the vocabulary");
       }
+      if (out.before.size() + out.after.size() >= kMaxSpecialIds) return reader.unsupported("a template this long");
       (has_text ? out.after : out.before).push_back(static_cast<TokenId>(*id.as_int()));
     }
   }
@@ -157,6 +162,16 @@ int decoder_stage(std::string_view type) {
   return static_cast<int>(std::find(kOrder.begin(), kOrder.end(), type) - kOrder.begin());
 }
 
+/// How many times as long a piece can become, at most; stops counting beyond kMaxPieceGrowth.
+size_t growth_of(const std::vector<std::pair<std::string, std::string>>& replacements) {
+  size_t growth = 1;
+  for (const auto& [from, to] : replacements) {
+    growth *= std::max<size_t>(1, (to.size() + from.size() - 1) / from.size());
+    if (growth > kMaxPieceGrowth) break;
+  }
+  return growth;
+}
+
 Status read_decoder_at(const Value& value, const std::string& where, int& stage, DecodeRules& out) {
   VITRO_TRY_ASSIGN(JsonReader reader, JsonReader::open(value, where));
   VITRO_TRY_ASSIGN(const std::string type, reader.string("type"));
@@ -173,6 +188,7 @@ Status read_decoder_at(const Value& value, const std::string& where, int& stage,
   } else if (type == "Replace") {
     VITRO_TRY_ASSIGN(ReplaceStep step, read_replace(reader));
     out.replacements.emplace_back(std::move(step.pattern), std::move(step.content));
+    if (growth_of(out.replacements) > kMaxPieceGrowth) return reader.unsupported("a replacement that grows pieces so far");
   } else if (type == "Strip") {
     return read_strip(reader, out);
   } else if (type != "Fuse") {
@@ -190,6 +206,7 @@ Status read_normalizer(const Value* value, const std::string& where, std::vector
   if (type == "Sequence") {
     return each_of(reader, "normalizers", [&](const Value& v, std::string at) { return read_normalizer(&v, at, out); });
   }
+  if (out.size() >= kMaxComponents) return reader.unsupported("this many normalizers");
   if (type == "NFC") {
     out.emplace_back(NfcStep{});
   } else if (type == "Prepend") {
@@ -224,6 +241,7 @@ Status read_post_processor(const Value* value, const std::string& where, Tokeniz
     return each_of(reader, "processors",
                    [&](const Value& v, std::string at) { return read_post_processor(&v, at, parts); });
   }
+  if (parts.post_steps.size() >= kMaxComponents) return reader.unsupported("this many post-processors");
   if (type == "TemplateProcessing") return read_template(reader, parts);
   if (type != "ByteLevel") return reader.unsupported("post-processor " + json_quote(type));
   VITRO_TRY_ASSIGN(const bool trims, reader.boolean_or("trim_offsets", true));

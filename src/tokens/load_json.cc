@@ -54,27 +54,36 @@ Status read_config(const std::filesystem::path& path, TokenizerParts& parts) {
   return {};
 }
 
-Result<std::unique_ptr<Tokenizer>> load_json_file(const MappedFile& file) {
-  const std::filesystem::path& path = file.path();
-  if (file.bytes().size() > kMaxJsonBytes) {
-    return fail(ErrorCode::kUnsupported, "{}: {} bytes, at most {} are supported", path.string(), file.bytes().size(),
-                kMaxJsonBytes);
+Result<TokenizerParts> parse_parts(std::string_view text, std::string_view where) {
+  if (text.size() > kMaxJsonBytes) {
+    return fail(ErrorCode::kUnsupported, "{}: {} bytes, at most {} are supported", where, text.size(), kMaxJsonBytes);
   }
-  VITRO_TRY_ASSIGN(const Value document, parse_json(as_text(file.bytes()), path.string(), kTokenizerLimits));
+  VITRO_TRY_ASSIGN(const Value document, parse_json(text, where, kTokenizerLimits));
   Result<TokenizerParts> parts = read_parts(document);
-  if (!parts) return fail(parts.error().in(path.string()));
-  VITRO_TRY(read_config(path.parent_path() / "tokenizer_config.json", *parts));
-  return PipelineTokenizer::make(std::move(*parts));
+  if (!parts) return fail(parts.error().in(where));
+  return parts;
+}
+
+Result<std::unique_ptr<Tokenizer>> load_json_file(const MappedFile& file) {
+  VITRO_TRY_ASSIGN(TokenizerParts parts, parse_parts(as_text(file.bytes()), file.path().string()));
+  VITRO_TRY(read_config(file.path().parent_path() / "tokenizer_config.json", parts));
+  return PipelineTokenizer::make(std::move(parts));
 }
 
 Result<std::unique_ptr<Tokenizer>> load_gguf_file(MappedFile file) {
   VITRO_TRY_ASSIGN(const GgufFile gguf, read_gguf(file.bytes(), file.path().string(), true));
-  VITRO_TRY_ASSIGN(TokenizerParts parts, read_gguf_vocabulary(gguf));
-  parts.file = std::move(file);
-  return PipelineTokenizer::make(std::move(parts));
+  Result<TokenizerParts> parts = read_gguf_vocabulary(gguf);
+  if (!parts) return fail(parts.error().in(file.path().string()));
+  parts->file = std::move(file);
+  return PipelineTokenizer::make(std::move(*parts));
 }
 
 }  // namespace
+
+Result<std::unique_ptr<Tokenizer>> parse_tokenizer(std::string_view text, std::string_view where) {
+  VITRO_TRY_ASSIGN(TokenizerParts parts, parse_parts(text, where));
+  return PipelineTokenizer::make(std::move(parts));
+}
 
 Result<std::unique_ptr<Tokenizer>> load_tokenizer(const std::filesystem::path& path) {
   std::error_code ignored;

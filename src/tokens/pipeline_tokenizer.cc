@@ -6,7 +6,12 @@
 namespace vitro {
 namespace {
 
-constexpr size_t kMaxTextBytes = size_t{1} << 30;
+Status check_length(size_t n_bytes) {
+  if (n_bytes <= kMaxTextBytes) return {};
+  return fail(ErrorCode::kInvalidArgument,
+              "[tokenizer] the text has {} bytes, at most {} (64 MiB) are supported; cut it into parts", n_bytes,
+              kMaxTextBytes);
+}
 
 void append(Encoding& out, TokenId id, ByteRange range) {
   out.ids.push_back(id);
@@ -26,13 +31,16 @@ Result<std::unique_ptr<Tokenizer>> PipelineTokenizer::make(TokenizerParts parts)
 Status PipelineTokenizer::sort_added_tokens() {
   std::vector<AddedToken> raw;
   std::vector<AddedToken> normalized;
+  size_t n_bytes = 0;
+  for (const AddedToken& token : parts_.added) n_bytes += token.content.size();
+  TextBudget budget(n_bytes);  // for all contents together
   for (AddedToken& token : parts_.added) {
     if (!token.is_normalized || parts_.normalizers.empty()) {
       (token.is_normalized ? normalized : raw).push_back(std::move(token));
       continue;
     }
     PieceList content = PieceList::whole(AlignedText::from(token.content));
-    VITRO_TRY(apply_steps(parts_.normalizers, content));
+    VITRO_TRY(apply_steps(parts_.normalizers, content, budget));
     token.content = std::string(content.text.text());
     normalized.push_back(std::move(token));
   }
@@ -43,53 +51,53 @@ Status PipelineTokenizer::sort_added_tokens() {
 }
 
 Result<Encoding> PipelineTokenizer::encode(std::string_view text, const EncodeOptions& options) const {
-  if (text.size() > kMaxTextBytes) {
-    return fail(ErrorCode::kInvalidArgument, "[tokenizer] the text has {} bytes, at most {} are supported", text.size(),
-                kMaxTextBytes);
-  }
-  Encoding out;
+  VITRO_TRY(check_length(text.size()));
+  Job job{.parse_special = options.parse_special, .budget = TextBudget(text.size()), .out = {}};
+  Encoding& out = job.out;
   const AlignedText whole = AlignedText::from(text);
+  VITRO_TRY(check_length(whole.text().size()));  // broken bytes become three each
   size_t pos = 0;
   for (const AddedTokens::Match& match : raw_added_.find_all(whole.text(), options.parse_special)) {
     if (match.range.begin > pos) {
-      VITRO_TRY(encode_segment(whole.slice({pos, match.range.begin}), options.parse_special, out));
+      VITRO_TRY(encode_segment(whole.slice({pos, match.range.begin}), job));
     }
     append(out, match.id, whole.origin(match.range));
     pos = match.range.end;
   }
   if (pos < whole.text().size()) {
-    VITRO_TRY(encode_segment(whole.slice({pos, whole.text().size()}), options.parse_special, out));
+    VITRO_TRY(encode_segment(whole.slice({pos, whole.text().size()}), job));
   }
   apply_post_steps(parts_.post_steps, *this, text, options.add_special, out);
-  return out;
+  return std::move(job.out);
 }
 
-Status PipelineTokenizer::encode_segment(AlignedText text, bool parse_special, Encoding& out) const {
+Status PipelineTokenizer::encode_segment(AlignedText text, Job& job) const {
   PieceList list = PieceList::whole(std::move(text));
-  VITRO_TRY(apply_steps(parts_.normalizers, list));
-  const std::vector<AddedTokens::Match> matches = normalized_added_.find_all(list.text.text(), parse_special);
-  if (matches.empty()) return encode_words(std::move(list), out);
+  VITRO_TRY(apply_steps(parts_.normalizers, list, job.budget));
+  const std::vector<AddedTokens::Match> matches = normalized_added_.find_all(list.text.text(), job.parse_special);
+  if (matches.empty()) return encode_words(std::move(list), job);
   const size_t n_bytes = list.text.text().size();
   size_t pos = 0;
   for (const AddedTokens::Match& match : matches) {
-    if (match.range.begin > pos)
-      VITRO_TRY(encode_words(PieceList::whole(list.text.slice({pos, match.range.begin})), out));
-    append(out, match.id, list.text.origin(match.range));
+    if (match.range.begin > pos) {
+      VITRO_TRY(encode_words(PieceList::whole(list.text.slice({pos, match.range.begin})), job));
+    }
+    append(job.out, match.id, list.text.origin(match.range));
     pos = match.range.end;
   }
-  if (pos < n_bytes) VITRO_TRY(encode_words(PieceList::whole(list.text.slice({pos, n_bytes})), out));
+  if (pos < n_bytes) VITRO_TRY(encode_words(PieceList::whole(list.text.slice({pos, n_bytes})), job));
   return {};
 }
 
-Status PipelineTokenizer::encode_words(PieceList words, Encoding& out) const {
-  VITRO_TRY(apply_steps(parts_.pre_tokenizers, words));
+Status PipelineTokenizer::encode_words(PieceList words, Job& job) const {
+  VITRO_TRY(apply_steps(parts_.pre_tokenizers, words, job.budget));
   const std::string_view text = words.text.text();
   std::vector<BpeToken> tokens;
   for (const ByteRange& word : words.pieces) {
     tokens.clear();
     bpe_->encode(text.substr(word.begin, word.size()), tokens);
     for (const BpeToken& token : tokens) {
-      append(out, token.id, words.text.origin({word.begin + token.range.begin, word.begin + token.range.end}));
+      append(job.out, token.id, words.text.origin({word.begin + token.range.begin, word.begin + token.range.end}));
     }
   }
   return {};

@@ -41,7 +41,7 @@ Result<TokenizerParts> read_gguf_vocabulary(const GgufFile& file);
 
 class PipelineTokenizer final : public Tokenizer {
  public:
-  /// Errors as Bpe::make. Added tokens that are to be found in normalised text are normalised here.
+  /// Errors as Bpe::make and apply_steps. Added tokens that are to be found in normalised text are normalised here.
   static Result<std::unique_ptr<Tokenizer>> make(TokenizerParts parts);
 
   Result<Encoding> encode(std::string_view text, const EncodeOptions& options) const override;
@@ -60,8 +60,14 @@ class PipelineTokenizer final : public Tokenizer {
  private:
   explicit PipelineTokenizer(TokenizerParts parts) : parts_(std::move(parts)) {}
   Status sort_added_tokens();
-  Status encode_segment(AlignedText text, bool parse_special, Encoding& out) const;
-  Status encode_words(PieceList words, Encoding& out) const;
+  /// One call of encode.
+  struct Job {
+    bool parse_special = true;
+    TextBudget budget;
+    Encoding out;
+  };
+  Status encode_segment(AlignedText text, Job& job) const;
+  Status encode_words(PieceList words, Job& job) const;
 
   // All constant after make().
   TokenizerParts parts_;

@@ -22,7 +22,8 @@ TEST(TextExpectations, PublishedPatternsSplitAsTheReference) {
     for (const Value& item : *row.find("texts")->as_array()) {
       const std::string& text = *(*item.as_array())[0].as_string();
       PieceList list = PieceList::whole(AlignedText::from(text));
-      ASSERT_TRUE(apply_step(step, list));
+      TextBudget budget(list.text.text().size());
+      ASSERT_TRUE(apply_step(step, list, budget));
       std::vector<std::string> got;
       for (const ByteRange& piece : list.pieces) got.emplace_back(text.substr(piece.begin, piece.size()));
       std::vector<std::string> expected;

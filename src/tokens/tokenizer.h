@@ -36,8 +36,9 @@ class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
 
-  /// InvalidArgument for text over 1 GiB. Text that is not UTF-8 is encoded with U+FFFD in place of broken parts;
-  /// ranges still point into the bytes given. n log n in the text's length.
+  /// InvalidArgument for text over 64 MiB (counted with three bytes for each broken one), Unsupported if the
+  /// tokenizer's own steps make it longer than that or many times as long. Text that is not UTF-8 is encoded with U+FFFD
+  /// in place of broken parts; ranges still point into the bytes given. n log n in the text's length.
   virtual Result<Encoding> encode(std::string_view text, const EncodeOptions& options = {}) const = 0;
 
   /// Text of the ids; with skip_special, control tokens give nothing. Ids out of range give nothing. Not cut to whole
@@ -71,6 +72,8 @@ class Tokenizer {
 /// looked for; Unsupported names the component that is not implemented (unknown pre-tokenizers are refused, never
 /// guessed).
 Result<std::unique_ptr<Tokenizer>> load_tokenizer(const std::filesystem::path& path);
+/// The text of a tokenizer.json; `where` names it in errors.
+Result<std::unique_ptr<Tokenizer>> parse_tokenizer(std::string_view text, std::string_view where);
 /// From a GGUF that is already open; its bytes must outlive the tokenizer. NotFound for tokenizer.ggml.model ==
 /// "no_vocab" or none.
 Result<std::unique_ptr<Tokenizer>> load_gguf_tokenizer(const GgufFile& file);

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "formats/mapped_file.h"
+#include "testing/expect_error.h"
 #include "tokens/tokens_test_util.h"
 
 namespace vitro {
@@ -165,6 +166,50 @@ TEST(TokenizerJsonRefusals, WhatIsNotImplementedIsRefusedByName) {
     EXPECT_EQ(tokenizer.error().code, c.code) << c.to << ": " << tokenizer.error().message;
     EXPECT_NE(tokenizer.error().message.find(c.named), std::string::npos) << c.to << ": " << tokenizer.error().message;
   }
+}
+
+std::string doublings(int n) {
+  std::string out;
+  for (int i = 0; i < n; ++i) {
+    out += std::string(i > 0 ? "," : "") + R"({"type":"Replace","pattern":{"String":"a"},"content":"aa"})";
+  }
+  return out;
+}
+
+TEST(TokenizerJsonRefusals, NothingGrowsWithoutBound) {
+  const std::string normalizer = R"("normalizer":{"type":"Sequence","normalizers":[)" + doublings(31) + "]}";
+  const std::string grows = replaced(kSmall, R"("normalizer":null)", normalizer);
+  const auto tokenizer = load_text(grows);
+  ASSERT_TRUE(tokenizer) << tokenizer.error().message;
+  testing::expect_error((*tokenizer)->encode("a"), ErrorCode::kUnsupported, "makes the text too long");
+  // An added token that is looked for in normalised text is normalised when the file is read.
+  const std::string added = replaced(replaced(grows, R"("normalized":false)", R"("normalized":true)"), "<e>", "<ea>");
+  testing::expect_error(load_text(added), ErrorCode::kUnsupported, "makes the text too long");
+  const std::string nested = R"("normalizer":{"type":"Sequence","normalizers":[{"type":"Sequence","normalizers":[)" +
+                             doublings(20) + R"(]},{"type":"Sequence","normalizers":[)" + doublings(20) + "]}]}";
+  testing::expect_error(load_text(replaced(kSmall, R"("normalizer":null)", nested)), ErrorCode::kUnsupported,
+                        "this many normalizers");
+  const std::string decoder = replaced(kSmall, R"({"type":"ByteFallback"})", doublings(5));
+  testing::expect_error(load_text(decoder), ErrorCode::kUnsupported, "a replacement that grows pieces so far");
+  const std::string pattern = R"("normalizer":{"type":"Replace","pattern":{"String":")" + std::string(257, 'a') +
+                              R"("},"content":"b"})";
+  testing::expect_error(load_text(replaced(kSmall, R"("normalizer":null)", pattern)), ErrorCode::kUnsupported,
+                        "a pattern this long");
+}
+
+TEST(TokenizerJsonRefusals, TextsHaveALimit) {
+  const auto tokenizer = load_text(kSmall);
+  ASSERT_TRUE(tokenizer) << tokenizer.error().message;
+  const size_t limit = size_t{64} << 20;
+  testing::expect_error((*tokenizer)->encode(std::string(limit + 1, 'a')), ErrorCode::kInvalidArgument, "64 MiB");
+  testing::expect_error((*tokenizer)->encode(std::string(limit / 3 + 1, '\xFF')), ErrorCode::kInvalidArgument, "64 MiB");
+}
+
+TEST(TokenizerJson, AFileInMemoryIsTheSameFile) {
+  const auto tokenizer = parse_tokenizer(kSmall, "memory");
+  ASSERT_TRUE(tokenizer) << tokenizer.error().message;
+  EXPECT_EQ((*tokenizer)->encode("abba<e>zz")->ids, (std::vector<TokenId>{3, 2, 1, 4, 0, 0}));
+  testing::expect_error(parse_tokenizer("{}", "memory"), ErrorCode::kCorrupt, "memory");
 }
 
 TEST(TokenizerJsonRefusals, OfTwinMergesTheLastCounts) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "formats/quote_name.h"
 #include "tensor/panel.h"
@@ -54,19 +55,17 @@ BoundTensor find_source(const Checkpoint& checkpoint, const TensorSlot& slot) {
   return bound;
 }
 
-void check_bound(const BoundTensor& bound, Problems& problems) {
-  const WeightEntry& entry = *bound.entry;
-  if (entry.shape != bound.source().shape) {
-    problems.add("{} has shape {}, the description says {}", quote_name(entry.name), to_string(entry.shape),
-                 to_string(bound.source().shape));
-  }
-  if (!is_usable(bound.slot->use, entry.dtype)) {
-    problems.add("{} has type {}, which cannot be used for {}", quote_name(entry.name), dtype_info(entry.dtype).name,
-                 bound.slot->use == SlotUse::kMatrix ? "a weight matrix" : "a vector (F32, F16 or BF16 can)");
-  }
+/// Whether every row the slot takes lies inside the source's shape, and the widths agree. Slots are built from sizes
+/// that a file names, so this is asked again where tensors are about to be read.
+bool is_slot_inside(const TensorSlot& slot, const TensorSource& source) {
+  const int rank = slot.use == SlotUse::kMatrix ? 2 : 1;
+  if (slot.shape.rank() != rank || source.shape.rank() != rank) return false;
+  const int row_axis = rank == 2 && source.is_transposed ? 1 : 0;
+  if (rank == 2 && source.shape[1 - row_axis] != slot.shape[1]) return false;
+  return is_row_map_inside(source.rows, slot.shape[0], source.shape[row_axis]);
 }
 
-/// One pass over the slots. Fused tensors fill several slots and are reported once.
+/// One pass over the slots. Fused tensors fill several slots; the same complaint about one is made once.
 class Binder {
  public:
   explicit Binder(const Checkpoint& checkpoint) : checkpoint_(checkpoint) {}
@@ -77,7 +76,8 @@ class Binder {
       if (!slot.is_optional) add_missing(slot);
       return;
     }
-    if (used_.insert(bound.entry).second) check_bound(bound, problems_);
+    used_.insert(bound.entry);
+    check(bound);
     bound_.push_back(bound);
   }
 
@@ -91,6 +91,29 @@ class Binder {
   }
 
  private:
+  void check(const BoundTensor& bound) {
+    const WeightEntry& entry = *bound.entry;
+    const TensorSource& source = bound.source();
+    if (entry.shape != source.shape && is_new(entry, to_string(source.shape))) {
+      problems_.add("{} has shape {}, the description says {}", quote_name(entry.name), to_string(entry.shape),
+                    to_string(source.shape));
+    }
+    const std::string_view use = bound.slot->use == SlotUse::kMatrix ? "a weight matrix" : "a vector (F32, F16 or BF16 can)";
+    if (!is_usable(bound.slot->use, entry.dtype) && is_new(entry, std::string(use))) {
+      problems_.add("{} has type {}, which cannot be used for {}", quote_name(entry.name),
+                    dtype_info(entry.dtype).name, use);
+    }
+    if (!is_slot_inside(*bound.slot, source)) {
+      problems_.add("'{}' {} does not lie inside {} {}: the description contradicts itself", bound.slot->name,
+                    to_string(bound.slot->shape), quote_name(entry.name), to_string(source.shape));
+    }
+  }
+
+  /// True the first time that this is said about the tensor.
+  bool is_new(const WeightEntry& entry, std::string complaint) {
+    return complaints_.emplace(&entry, std::move(complaint)).second;
+  }
+
   void add_missing(const TensorSlot& slot) {
     const TensorSource& source = slot.sources.at(0);
     if (missing_.insert(source.name).second) problems_.add("'{}' {} is missing", source.name, to_string(source.shape));
@@ -99,6 +122,7 @@ class Binder {
   const Checkpoint& checkpoint_;
   Problems problems_;
   std::set<const WeightEntry*> used_;
+  std::set<std::pair<const WeightEntry*, std::string>> complaints_;
   std::set<std::string_view> missing_;
   std::vector<BoundTensor> bound_;
 };

@@ -108,6 +108,38 @@ TEST_F(BindTest, AFusedTensorIsReportedOnce) {
   EXPECT_EQ(bound.error().message.find("qkv"), bound.error().message.rfind("qkv"));
 }
 
+// Four heads of q out of a tensor that holds one KV head for all: head 2 and 3 would be read behind its end.
+TEST_F(BindTest, RowsOutsideTheSourceAreRefused) {
+  add("qkv", DType::kF32, {96, 8}).add("table", DType::kF32, {4, 8});
+  TensorSlot q = matrix("attn.w_q", {64, 8}, {"qkv"});
+  q.sources[0].shape = {96, 8};
+  q.sources[0].rows = {.kind = RowMap::Kind::kPerHead, .first = 0, .d = 16, .stride = 48};
+  TensorSlot wide = matrix("wide.w", {4, 9}, {"table"});
+  wide.sources[0].shape = {4, 8};
+  const auto bound = bind_tensors(open(), std::vector<TensorSlot>{q, wide}, {});
+  expect_error(bound, ErrorCode::kInvalidArgument, "'attn.w_q' [64, 8] does not lie inside 'qkv' [96, 8]");
+  expect_error(bound, ErrorCode::kInvalidArgument, "'wide.w' [4, 9] does not lie inside 'table' [4, 8]");
+}
+
+TEST_F(BindTest, EveryUseOfATensorIsChecked) {
+  add("shared", DType::kF32, {4, 8});
+  const std::vector<TensorSlot> slots = {matrix("a", {4, 8}, {"shared"}), matrix("b", {6, 8}, {"shared"})};
+  expect_error(bind_tensors(open(), slots, {}), ErrorCode::kInvalidArgument,
+               "'shared' has shape [4, 8], the description says [6, 8]");
+}
+
+TEST_F(BindTest, AFusedTensorOfTheWrongShapeIsReportedOnce) {
+  add("qkv", DType::kF32, {5, 2});
+  std::vector<TensorSlot> slots;
+  for (const char* name : {"w_q", "w_k", "w_v"}) {
+    slots.push_back(matrix(name, {2, 2}, {"qkv"}));
+    slots.back().sources[0].shape = {6, 2};
+  }
+  const auto bound = bind_tensors(open(), slots, {});
+  expect_error(bound, ErrorCode::kInvalidArgument, "'qkv' has shape [5, 2], the description says [6, 2]");
+  EXPECT_EQ(bound.error().message.find("qkv"), bound.error().message.rfind("qkv"));
+}
+
 TEST_F(BindTest, LongListsAreCut) {
   add("other", DType::kF32, {1});
   std::vector<TensorSlot> slots;

@@ -24,4 +24,21 @@ int64_t source_row(const RowMap& map, int64_t row) {
   return 0;
 }
 
+// Written without products and sums, which hostile sizes could overflow.
+bool is_row_map_inside(const RowMap& map, int64_t n_rows, int64_t n_file_rows) {
+  if (n_rows < 0 || n_file_rows < 0) return false;
+  switch (map.kind) {
+    case RowMap::Kind::kIdentity:
+      return n_rows <= n_file_rows;
+    case RowMap::Kind::kRange:
+      return map.first >= 0 && map.first <= n_file_rows && n_rows <= n_file_rows - map.first;
+    case RowMap::Kind::kPerHead:
+      return map.d > 0 && n_rows % map.d == 0 && map.stride >= map.d && map.first >= 0 &&
+             map.first <= map.stride - map.d && n_rows / map.d <= n_file_rows / map.stride;
+    case RowMap::Kind::kRopeUnpermute:
+      return map.d > 0 && map.d % 2 == 0 && n_rows % map.d == 0 && n_rows <= n_file_rows;
+  }
+  return false;
+}
+
 }  // namespace vitro

@@ -28,8 +28,12 @@ struct RowMap {
   int64_t stride = 0;  ///< file rows from head to head (kPerHead)
 };
 
-/// File row of our row `row`.
+/// File row of our row `row`. Only for a map that is_row_map_inside accepts.
 int64_t source_row(const RowMap& map, int64_t row);
+
+/// Whether our rows [0, n_rows) come from different file rows, all of them in [0, n_file_rows): a map built from sizes
+/// that a file names may not be believed. kPerHead and kRopeUnpermute also need whole heads.
+bool is_row_map_inside(const RowMap& map, int64_t n_rows, int64_t n_file_rows);
 
 /// One place a tensor may be found.
 struct TensorSource {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 namespace vitro {
@@ -42,6 +43,41 @@ TEST(SlotTest, QkvOfAFusedTensorCoverItOnce) {
   }
   EXPECT_EQ(seen.size(), 96u);
   EXPECT_EQ(*seen.rbegin(), 95);
+}
+
+// Against the definition: all rows, one by one.
+TEST(SlotTest, InsideMeansEveryRow) {
+  using Kind = RowMap::Kind;
+  for (const int64_t n_file_rows : {0, 1, 5, 12, 24, 25}) {
+    for (const int64_t n_rows : {2, 4, 8}) {
+      for (const int64_t first : {0, 1, 2, 4, 20}) {
+        for (const int64_t d : {2, 4}) {
+          const RowMap maps[] = {{}, {.kind = Kind::kRange, .first = first}, {.kind = Kind::kRopeUnpermute, .d = d},
+                                 {.kind = Kind::kPerHead, .first = first, .d = d, .stride = 3 * d}};
+          for (const RowMap& map : maps) {
+            if (n_rows % d != 0 || (map.kind == Kind::kPerHead && first + d > map.stride)) continue;
+            const Rows rows = rows_of(map, n_rows);
+            const bool is_inside = *std::max_element(rows.begin(), rows.end()) < n_file_rows;
+            // Interleaved tensors must hold the last head as a whole.
+            if (map.kind == Kind::kPerHead && n_file_rows < n_rows * 3) continue;
+            EXPECT_EQ(is_row_map_inside(map, n_rows, n_file_rows), is_inside);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(SlotTest, MapsThatMeanNothingAreOutside) {
+  using Kind = RowMap::Kind;
+  EXPECT_FALSE(is_row_map_inside({.kind = Kind::kRange, .first = -1}, 2, 10));
+  EXPECT_FALSE(is_row_map_inside({.kind = Kind::kRange, .first = INT64_MAX}, 2, 10));
+  EXPECT_FALSE(is_row_map_inside({.kind = Kind::kRopeUnpermute, .d = 1}, 2, 10));
+  EXPECT_FALSE(is_row_map_inside({.kind = Kind::kRopeUnpermute}, 2, 10));
+  EXPECT_FALSE(is_row_map_inside({.kind = Kind::kPerHead}, 2, 10));
+  EXPECT_FALSE(is_row_map_inside({.kind = Kind::kPerHead, .first = 5, .d = 2, .stride = 6}, 2, 12));
+  EXPECT_FALSE(is_row_map_inside({.kind = Kind::kPerHead, .first = 0, .d = 2, .stride = INT64_MAX}, 4, 12));
+  EXPECT_FALSE(is_row_map_inside({.kind = Kind::kPerHead, .first = 0, .d = 16, .stride = 48}, 64, 96));
 }
 
 }  // namespace

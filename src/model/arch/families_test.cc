@@ -308,6 +308,11 @@ TEST(GptNeoxTest, ReadsPythiasConfig) {
   EXPECT_EQ(serial.blocks[0].attn.rope, (RopeSpec{.d_rot = 8, .theta = 20000.0}));
 }
 
+// One KV head for all would put most of q behind the end of the tensor that interleaves q, k and v by head.
+TEST(GptNeoxTest, KnowsNoSharedKeysAndValues) {
+  expect_refusals(kNeox, {{R"("num_key_value_heads": 1)", "num_key_value_heads"}});
+}
+
 constexpr std::string_view kQwen3 =
     R"({"model_type": "qwen3", "hidden_size": 64, "num_hidden_layers": 4, "num_attention_heads": 4,
     "num_key_value_heads": 2, "intermediate_size": 112, "vocab_size": 384, "max_position_embeddings": 40960,

@@ -37,7 +37,7 @@ void set_neox_blocks(const DecoderSizes& sizes, const RopeSpec& rope, const Neox
 Result<ModelConfig> read_hf(const Value& config) {
   ConfigReader reader = hf_reader(config);
   ModelConfig out{.family = "gpt_neox"};
-  const DecoderSizes sizes = read_hf_sizes(reader, {}, &out);
+  const DecoderSizes sizes = read_hf_sizes(reader, {.has_n_kv_head = false}, &out);
   NeoxKnobs knobs;
   knobs.eps = reader.get_real("norm.eps", {"layer_norm_eps"}, knobs.eps);
   knobs.activation = read_hf_activation(reader, {"hidden_act"}, "gelu");

@@ -179,8 +179,10 @@ DecoderSizes read_hf_sizes(ConfigReader& reader, const HfDefaults& defaults, Mod
   config->vocab_size = reader.need_size("vocab_size", {"vocab_size"}, kMaxVocab);
   config->n_ctx = reader.get_size("n_ctx", {"max_position_embeddings"}, defaults.n_ctx, kMaxContext);
   sizes.n_head = reader.need_size("attn.n_head", {"num_attention_heads"});
-  sizes.n_kv_head = reader.get_size("attn.n_kv_head", {"num_key_value_heads"},
-                                    defaults.n_kv_head > 0 ? defaults.n_kv_head : sizes.n_head);
+  sizes.n_kv_head = defaults.n_kv_head > 0 ? defaults.n_kv_head : sizes.n_head;
+  if (defaults.has_n_kv_head) {
+    sizes.n_kv_head = reader.get_size("attn.n_kv_head", {"num_key_value_heads"}, sizes.n_kv_head);
+  }
   sizes.d_head = reader.get_size("attn.d_head", {"head_dim"},
                                  defaults.d_head > 0 ? defaults.d_head : config->d_model / sizes.n_head);
   sizes.d_ff = reader.need_size("ffn.d_ff", {"intermediate_size"});

@@ -15,6 +15,7 @@ namespace vitro {
 /// Values of the family where config.json says nothing; 0: n_kv_head = n_head, d_head = d_model / n_head.
 struct HfDefaults {
   int64_t n_kv_head = 0;
+  bool has_n_kv_head = true;  ///< false: the family knows no "num_key_value_heads", which is then refused like any key
   int64_t d_head = 0;
   int64_t n_ctx = 2048;
   bool is_head_tied = false;
