@@ -6,7 +6,8 @@
 namespace {
 
 constexpr size_t kMaxFileBytes = size_t{64} << 10;
-constexpr std::string_view kTexts[] = {"", "Hello  world 123, na\u00EFve\n\n \u4F60\u597D <s> \xF0\x9F\x98", "a aa aaa    \u2581\u0120b"};
+constexpr std::string_view kTexts[] = {"", "Hello  world 123, na\u00EFve\n\n \u4F60\u597D <s> \xF0\x9F\x98",
+                                       "a aa aaa    \u2581\u0120b"};
 
 void use(const vitro::Tokenizer& tokenizer, std::string_view text) {
   const auto encoding = tokenizer.encode(text, {.add_special = true, .parse_special = text.size() % 2 == 0});

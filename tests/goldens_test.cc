@@ -14,11 +14,23 @@
 namespace vitro::testing {
 namespace {
 
-const std::vector<std::string> kNames = {
-    "gpt2",      "gpt2-scaled",       "gpt-neox",           "gpt-neox-serial", "llama-mha",         "llama-gqa",
-    "llama-mqa", "llama-rope-linear", "llama-rope-dynamic", "llama-rope-yarn", "llama-rope-llama3", "mistral-sliding",
-    "qwen3",     "gemma3",            "phi3"};
-// Facts that GGUF cannot hold (activation and layer scaling; dynamic scaling; windows of llama): these only need to run.
+const std::vector<std::string> kNames = {"gpt2",
+                                         "gpt2-scaled",
+                                         "gpt-neox",
+                                         "gpt-neox-serial",
+                                         "llama-mha",
+                                         "llama-gqa",
+                                         "llama-mqa",
+                                         "llama-rope-linear",
+                                         "llama-rope-dynamic",
+                                         "llama-rope-yarn",
+                                         "llama-rope-llama3",
+                                         "mistral-sliding",
+                                         "qwen3",
+                                         "gemma3",
+                                         "phi3"};
+// Facts that GGUF cannot hold (activation and layer scaling; dynamic scaling; windows of llama): these only need to
+// run.
 const std::vector<std::string> kTwinsThatDiffer = {"gpt2-scaled", "llama-rope-dynamic", "mistral-sliding"};
 
 struct GoldenCase {

@@ -21,6 +21,8 @@ void* counted(std::size_t n) {
 
 void* operator new(std::size_t n) { return counted(n); }
 void* operator new[](std::size_t n) { return counted(n); }
+void* operator new(std::size_t n, const std::nothrow_t&) noexcept { return std::malloc(n); }
+void* operator new[](std::size_t n, const std::nothrow_t&) noexcept { return std::malloc(n); }
 void operator delete(void* data) noexcept { std::free(data); }
 void operator delete[](void* data) noexcept { std::free(data); }
 void operator delete(void* data, std::size_t) noexcept { std::free(data); }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes small sound files for the fuzz targets to start from: make_fuzz_seeds.py FOLDER makes FOLDER/gguf, /safetensors and /config.
+"""Writes small sound files for the fuzz targets to start from: make_fuzz_seeds.py FOLDER makes FOLDER/gguf, /safetensors, /config and /tokenizer.
 
 Only the standard library; the bytes follow the specifications of GGUF and safetensors.
 """
@@ -84,10 +84,27 @@ def config_seeds():
                                  "seq_len": 64, "shared_classifier": True}).encode()
 
 
+def tokenizer_seeds():
+    """The trained files of the tests, and one that is short enough to be changed everywhere."""
+    yield "small", json.dumps({
+        "version": "1.0", "added_tokens": [{"id": 4, "content": "<s>", "rstrip": True, "special": True}],
+        "normalizer": {"type": "Sequence", "normalizers": [{"type": "NFC"}, {"type": "Prepend", "prepend": "a"},
+                                                           {"type": "Replace", "pattern": {"String": " "}, "content": "b"}]},
+        "pre_tokenizer": {"type": "Split", "pattern": {"Regex": "\\s+|\\d"}, "behavior": "Isolated", "invert": False},
+        "post_processor": {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<s>"}}, {"Sequence": {"id": "A"}}],
+                           "special_tokens": {"<s>": {"id": "<s>", "ids": [4], "tokens": ["<s>"]}}},
+        "decoder": {"type": "Sequence", "decoders": [{"type": "Replace", "pattern": {"String": "b"}, "content": " "},
+                                                     {"type": "ByteFallback"}, {"type": "Fuse"}]},
+        "model": {"type": "BPE", "unk_token": "?", "vocab": {"?": 0, "a": 1, "b": 2, "ab": 3}, "merges": ["a b"]}}).encode()
+    for path in sorted((pathlib.Path(__file__).resolve().parent.parent / "tests/data/tokens").glob("*.tokenizer.json")):
+        yield path.stem, json.dumps(json.loads(path.read_text()), ensure_ascii=False, separators=(",", ":")).encode()
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    for target, seeds in (("gguf", gguf_seeds()), ("safetensors", safetensors_seeds()), ("config", config_seeds())):
+    for target, seeds in (("gguf", gguf_seeds()), ("safetensors", safetensors_seeds()), ("config", config_seeds()),
+                          ("tokenizer", tokenizer_seeds())):
         folder = pathlib.Path(sys.argv[1]) / target
         folder.mkdir(parents=True, exist_ok=True)
         for name, contents in seeds:

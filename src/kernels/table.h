@@ -11,12 +11,13 @@
 #include <cstdint>
 
 #include "tensor/dtype.h"
+#include "tensor/panel.h"
 
 namespace vitro {
 
 /// Weight rows in one panel; also the width of the lane type. 16 float32 are one AVX-512, two AVX2 or four SSE
 /// registers.
-inline constexpr int64_t kPanelRows = 16;
+inline constexpr int64_t kPanelRows = kRowsPerPanel;
 /// Columns that a matmul sums in one run before adding the run to the total.
 inline constexpr int64_t kSumBlock = 32;
 /// Keys in an attention tile and in a span; both start at absolute position 0 (see attend).

@@ -105,7 +105,8 @@ Module& child(Module& parent, std::string_view name) {
   return parent.modules.back();
 }
 
-/// Equal blocks have equal keys. Made of what families let differ by layer, so that as few others as possible share one.
+/// Equal blocks have equal keys. Made of what families let differ by layer, so that as few others as possible share
+/// one.
 size_t fold_key(const BlockSpec& block) {
   size_t key = 0;
   const auto mix = [&](auto value) {

@@ -9,6 +9,7 @@
 namespace vitro {
 
 /// X-macro: enum name, printed name, elements a block, bytes a block, GGUF type number (-1: not a GGUF type).
+// clang-format off
 #define VITRO_DTYPES(X)             \
   X(kF32, "F32", 1, 4, 0)           \
   X(kF16, "F16", 1, 2, 1)           \
@@ -52,6 +53,7 @@ namespace vitro {
   X(kBool, "BOOL", 1, 1, -1)        \
   X(kF8E4M3, "F8_E4M3", 1, 1, -1)   \
   X(kF8E5M2, "F8_E5M2", 1, 1, -1)
+// clang-format on
 
 enum class DType : uint8_t {
 #define VITRO_X(name, text, elements, bytes, gguf) name,

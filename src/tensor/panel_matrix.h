@@ -1,4 +1,5 @@
-// PanelMatrix: a view of a weight matrix [n_rows, n_cols] that lies in panels (tensor/panel.h). The owner is weights/Tensors.
+// PanelMatrix: a view of a weight matrix [n_rows, n_cols] that lies in panels (tensor/panel.h). The owner is
+// weights/Tensors.
 #pragma once
 
 #include <cstddef>

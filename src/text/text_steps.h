@@ -27,7 +27,8 @@ struct PieceList {
 /// What happens to the matches of a pattern, as the reference tokenizers name it.
 enum class SplitBehavior : uint8_t { kRemoved, kIsolated, kMergedWithPrevious, kMergedWithNext, kContiguous };
 
-/// The longest text that steps may work on. Later stages keep up to fifty bytes for each byte of it and count in 32 bits.
+/// The longest text that steps may work on. Later stages keep up to fifty bytes for each byte of it and count in 32
+/// bits.
 inline constexpr size_t kMaxTextBytes = size_t{64} << 20;
 
 /// How many bytes one job may still add to its texts. Steps come out of files, and a few that replace "a" by "aa" would

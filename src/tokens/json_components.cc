@@ -13,7 +13,8 @@
 namespace vitro {
 namespace {
 
-constexpr size_t kMaxComponents = 32;  // of one kind, Sequences inside Sequences included; published files have up to five
+constexpr size_t kMaxComponents =
+    32;  // of one kind, Sequences inside Sequences included; published files have up to five
 constexpr size_t kMaxPatternBytes = 256;  // of Replace; bounds the comparisons for each byte of a text
 constexpr size_t kMaxSpecialIds = 256;    // that a template puts around a text
 constexpr size_t kMaxPieceGrowth = 16;    // of a piece by all replacements of the decoder
@@ -188,7 +189,8 @@ Status read_decoder_at(const Value& value, const std::string& where, int& stage,
   } else if (type == "Replace") {
     VITRO_TRY_ASSIGN(ReplaceStep step, read_replace(reader));
     out.replacements.emplace_back(std::move(step.pattern), std::move(step.content));
-    if (growth_of(out.replacements) > kMaxPieceGrowth) return reader.unsupported("a replacement that grows pieces so far");
+    if (growth_of(out.replacements) > kMaxPieceGrowth)
+      return reader.unsupported("a replacement that grows pieces so far");
   } else if (type == "Strip") {
     return read_strip(reader, out);
   } else if (type != "Fuse") {
@@ -202,11 +204,11 @@ Status read_decoder_at(const Value& value, const std::string& where, int& stage,
 Status read_normalizer(const Value* value, const std::string& where, std::vector<TextStep>& out) {
   if (value == nullptr || value->is_null()) return {};
   VITRO_TRY_ASSIGN(JsonReader reader, JsonReader::open(*value, where));
+  if (out.size() >= kMaxComponents) return reader.unsupported("this many normalizers");
   VITRO_TRY_ASSIGN(const std::string type, reader.string("type"));
   if (type == "Sequence") {
     return each_of(reader, "normalizers", [&](const Value& v, std::string at) { return read_normalizer(&v, at, out); });
   }
-  if (out.size() >= kMaxComponents) return reader.unsupported("this many normalizers");
   if (type == "NFC") {
     out.emplace_back(NfcStep{});
   } else if (type == "Prepend") {
@@ -236,12 +238,12 @@ Status read_pre_tokenizer(const Value* value, TokenizerParts& parts) {
 Status read_post_processor(const Value* value, const std::string& where, TokenizerParts& parts) {
   if (value == nullptr || value->is_null()) return {};
   VITRO_TRY_ASSIGN(JsonReader reader, JsonReader::open(*value, where));
+  if (parts.post_steps.size() >= kMaxComponents) return reader.unsupported("this many post-processors");
   VITRO_TRY_ASSIGN(const std::string type, reader.string("type"));
   if (type == "Sequence") {
     return each_of(reader, "processors",
                    [&](const Value& v, std::string at) { return read_post_processor(&v, at, parts); });
   }
-  if (parts.post_steps.size() >= kMaxComponents) return reader.unsupported("this many post-processors");
   if (type == "TemplateProcessing") return read_template(reader, parts);
   if (type != "ByteLevel") return reader.unsupported("post-processor " + json_quote(type));
   VITRO_TRY_ASSIGN(const bool trims, reader.boolean_or("trim_offsets", true));

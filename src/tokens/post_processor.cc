@@ -9,6 +9,8 @@
 namespace vitro {
 namespace {
 
+constexpr size_t kMaxCharacterBytes = 4;
+
 /// Number of leading and trailing characters of a piece that are white space or the byte-level space.
 struct OuterSpace {
   size_t n_leading = 0;
@@ -44,17 +46,25 @@ size_t skip_characters_back(std::string_view text, size_t pos, size_t n) {
   return pos;
 }
 
+bool is_added(TokenKind kind) { return kind == TokenKind::kControl || kind == TokenKind::kUserDefined; }
+
 /// What the reference looks at: the piece, or for added tokens the text they were found in, with the white space they
 /// took along.
 std::string_view surface(const Tokenizer& tokenizer, TokenId id, std::string_view text, ByteRange range) {
-  const TokenKind kind = tokenizer.kind(id);
-  const bool is_added = kind == TokenKind::kControl || kind == TokenKind::kUserDefined;
-  return is_added ? text.substr(range.begin, range.size()) : tokenizer.piece(id);
+  return is_added(tokenizer.kind(id)) ? text.substr(range.begin, range.size()) : tokenizer.piece(id);
 }
 
 void trim(const TrimOffsets& step, const Tokenizer& tokenizer, std::string_view text, Encoding& encoding) {
+  ByteRange blank;  // the last surface that was white space only
   for (size_t i = 0; i < encoding.ids.size(); ++i) {
     ByteRange& range = encoding.ranges[i];
+    // Added tokens may share the white space they took: counting it for each would be quadratic.
+    if (range.end == blank.end && range.begin > blank.begin && range.size() > kMaxCharacterBytes &&
+        is_added(tokenizer.kind(encoding.ids[i]))) {
+      range.begin = range.end;
+      continue;
+    }
+    const ByteRange whole = range;
     OuterSpace space = outer_space(surface(tokenizer, encoding.ids[i], text, range));
     if (space.n_leading > 0) {
       const bool is_first = i == 0 || range.begin == 0;
@@ -63,6 +73,7 @@ void trim(const TrimOffsets& step, const Tokenizer& tokenizer, std::string_view 
     }
     if (space.n_trailing > 0)
       range.end = std::max(skip_characters_back(text, range.end, space.n_trailing), range.begin);
+    if (range.empty() && !whole.empty() && is_added(tokenizer.kind(encoding.ids[i]))) blank = whole;
   }
 }
 

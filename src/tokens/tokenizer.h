@@ -37,8 +37,8 @@ class Tokenizer {
   virtual ~Tokenizer() = default;
 
   /// InvalidArgument for text over 64 MiB (counted with three bytes for each broken one), Unsupported if the
-  /// tokenizer's own steps make it longer than that or many times as long. Text that is not UTF-8 is encoded with U+FFFD
-  /// in place of broken parts; ranges still point into the bytes given. n log n in the text's length.
+  /// tokenizer's own steps make it longer than that or many times as long. Text that is not UTF-8 is encoded with
+  /// U+FFFD in place of broken parts; ranges still point into the bytes given. n log n in the text's length.
   virtual Result<Encoding> encode(std::string_view text, const EncodeOptions& options = {}) const = 0;
 
   /// Text of the ids; with skip_special, control tokens give nothing. Ids out of range give nothing. Not cut to whole

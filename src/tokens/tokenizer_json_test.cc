@@ -191,10 +191,25 @@ TEST(TokenizerJsonRefusals, NothingGrowsWithoutBound) {
                         "this many normalizers");
   const std::string decoder = replaced(kSmall, R"({"type":"ByteFallback"})", doublings(5));
   testing::expect_error(load_text(decoder), ErrorCode::kUnsupported, "a replacement that grows pieces so far");
-  const std::string pattern = R"("normalizer":{"type":"Replace","pattern":{"String":")" + std::string(257, 'a') +
-                              R"("},"content":"b"})";
+  const std::string pattern =
+      R"("normalizer":{"type":"Replace","pattern":{"String":")" + std::string(257, 'a') + R"("},"content":"b"})";
   testing::expect_error(load_text(replaced(kSmall, R"("normalizer":null)", pattern)), ErrorCode::kUnsupported,
                         "a pattern this long");
+}
+
+// Each of the spaces takes all that follow along, and offsets are trimmed: linear all the same.
+TEST(TokenizerJson, SharedWhiteSpaceIsTrimmedInOnePass) {
+  std::string text = replaced(kSmall, "<e>", " ");
+  text = replaced(text, R"("rstrip":false)", R"("rstrip":true)");
+  text =
+      replaced(text, R"("post_processor":null)", R"("post_processor":{"type":"ByteLevel","add_prefix_space":false})");
+  const auto tokenizer = load_text(text);
+  ASSERT_TRUE(tokenizer) << tokenizer.error().message;
+  const size_t n = 200'000;
+  const auto encoding = (*tokenizer)->encode("a" + std::string(n, ' '));
+  ASSERT_TRUE(encoding) << encoding.error().message;
+  ASSERT_EQ(encoding->ids.size(), n + 1);
+  for (size_t i = 1; i <= n; ++i) ASSERT_EQ(encoding->ranges[i], (ByteRange{n + 1, n + 1})) << i;
 }
 
 TEST(TokenizerJsonRefusals, TextsHaveALimit) {
@@ -202,7 +217,8 @@ TEST(TokenizerJsonRefusals, TextsHaveALimit) {
   ASSERT_TRUE(tokenizer) << tokenizer.error().message;
   const size_t limit = size_t{64} << 20;
   testing::expect_error((*tokenizer)->encode(std::string(limit + 1, 'a')), ErrorCode::kInvalidArgument, "64 MiB");
-  testing::expect_error((*tokenizer)->encode(std::string(limit / 3 + 1, '\xFF')), ErrorCode::kInvalidArgument, "64 MiB");
+  testing::expect_error((*tokenizer)->encode(std::string(limit / 3 + 1, '\xFF')), ErrorCode::kInvalidArgument,
+                        "64 MiB");
 }
 
 TEST(TokenizerJson, AFileInMemoryIsTheSameFile) {

@@ -98,10 +98,11 @@ class Binder {
       problems_.add("{} has shape {}, the description says {}", quote_name(entry.name), to_string(entry.shape),
                     to_string(source.shape));
     }
-    const std::string_view use = bound.slot->use == SlotUse::kMatrix ? "a weight matrix" : "a vector (F32, F16 or BF16 can)";
+    const std::string_view use =
+        bound.slot->use == SlotUse::kMatrix ? "a weight matrix" : "a vector (F32, F16 or BF16 can)";
     if (!is_usable(bound.slot->use, entry.dtype) && is_new(entry, std::string(use))) {
-      problems_.add("{} has type {}, which cannot be used for {}", quote_name(entry.name),
-                    dtype_info(entry.dtype).name, use);
+      problems_.add("{} has type {}, which cannot be used for {}", quote_name(entry.name), dtype_info(entry.dtype).name,
+                    use);
     }
     if (!is_slot_inside(*bound.slot, source)) {
       problems_.add("'{}' {} does not lie inside {} {}: the description contradicts itself", bound.slot->name,

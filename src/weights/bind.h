@@ -22,9 +22,10 @@ struct BoundTensor {
 };
 
 /// One BoundTensor for each slot that the file fills, in slot order. InvalidArgument listing (at most 20 lines, then
-/// "and N more") every missing tensor, wrong shape (of every use of a tensor), unusable type, every slot whose rows do not
-/// lie inside its source, and every tensor of the file that no slot uses and that `ignorable` does not excuse. `ignorable`: names, or suffixes starting with '.', of tensors that carry nothing
-/// (masks, rotary tables, a repeated tied head).
+/// "and N more") every missing tensor, wrong shape (of every use of a tensor), unusable type, every slot whose rows do
+/// not lie inside its source, and every tensor of the file that no slot uses and that `ignorable` does not excuse.
+/// `ignorable`: names, or suffixes starting with '.', of tensors that carry nothing (masks, rotary tables, a repeated
+/// tied head).
 Result<std::vector<BoundTensor>> bind_tensors(const Checkpoint& checkpoint, std::span<const TensorSlot> slots,
                                               std::span<const std::string_view> ignorable);
 

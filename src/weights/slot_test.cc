@@ -52,7 +52,9 @@ TEST(SlotTest, InsideMeansEveryRow) {
     for (const int64_t n_rows : {2, 4, 8}) {
       for (const int64_t first : {0, 1, 2, 4, 20}) {
         for (const int64_t d : {2, 4}) {
-          const RowMap maps[] = {{}, {.kind = Kind::kRange, .first = first}, {.kind = Kind::kRopeUnpermute, .d = d},
+          const RowMap maps[] = {{},
+                                 {.kind = Kind::kRange, .first = first},
+                                 {.kind = Kind::kRopeUnpermute, .d = d},
                                  {.kind = Kind::kPerHead, .first = first, .d = d, .stride = 3 * d}};
           for (const RowMap& map : maps) {
             if (n_rows % d != 0 || (map.kind == Kind::kPerHead && first + d > map.stride)) continue;

@@ -1,4 +1,5 @@
-// Where tests find data: what the repository carries (tests/data, tests/golden) and, where it is present, the shared folder beside it.
+// Where tests find data: what the repository carries (tests/data, tests/golden) and, where it is present, the shared
+// folder beside it.
 #pragma once
 
 #include <cstdlib>
@@ -14,10 +15,12 @@ inline std::filesystem::path repo_path(std::string_view relative) {
   return std::filesystem::path(VITRO_SOURCE_DIR) / relative;
 }
 
-/// A path below the shared folder (environment VITRO_SHARED, else ../shared beside the repository), or nothing where it is absent.
+/// A path below the shared folder (environment VITRO_SHARED, else ../shared beside the repository), or nothing where it
+/// is absent.
 inline std::optional<std::filesystem::path> shared_path(std::string_view relative) {
   const char* override_dir = std::getenv("VITRO_SHARED");
-  const std::filesystem::path root = override_dir ? override_dir : std::filesystem::path(VITRO_SOURCE_DIR) / "../shared";
+  const std::filesystem::path root =
+      override_dir ? override_dir : std::filesystem::path(VITRO_SOURCE_DIR) / "../shared";
   const std::filesystem::path path = root / relative;
   if (!std::filesystem::exists(path)) return std::nullopt;
   return path;

@@ -11,27 +11,34 @@
 namespace vitro::VITRO_ISA_NS {
 namespace {
 
-// Checks of every pointer in code that is unrolled this far would take the compiler minutes; bounds are still checked.
+// Unrolled code is large, and with sanitizers larger: there it does without checks of every pointer for null (bounds
+// are checked), and each unrolled run is a function of its own. Compilers would take minutes otherwise.
 #define VITRO_LAMBDA __attribute__((always_inline, no_sanitize("undefined")))
+#define VITRO_DECODE inline VITRO_LAMBDA
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define VITRO_RUN __attribute__((noinline))
+#else
+#define VITRO_RUN VITRO_LANE
+#endif
 
 template <int... kIdx, class Fn>
-VITRO_LANE void unrolled(std::integer_sequence<int, kIdx...>, Fn fn) {
+VITRO_DECODE void unrolled(std::integer_sequence<int, kIdx...>, Fn fn) {
   (fn.template operator()<kIdx>(), ...);
 }
 /// fn.template operator()<i>() for i = 0 .. n - 1.
 template <int n, class Fn>
-VITRO_LANE void unrolled(Fn fn) {
+VITRO_DECODE void unrolled(Fn fn) {
   unrolled(std::make_integer_sequence<int, n>(), fn);
 }
 
-VITRO_LANE I32x16 load_word(const std::byte* p) { return load_i32(reinterpret_cast<const int32_t*>(p)); }
+VITRO_DECODE I32x16 load_word(const std::byte* p) { return load_i32(reinterpret_cast<const int32_t*>(p)); }
 
 inline constexpr int64_t kHalfBytes = 2 * kPanelRows;  ///< sixteen float16
 inline constexpr int64_t kWordBytes = 4 * kPanelRows;  ///< sixteen words
 
 /// Shifted left by n, or right by -n.
 template <int n>
-VITRO_LANE I32x16 shifted(I32x16 a) {
+VITRO_DECODE I32x16 shifted(I32x16 a) {
   if constexpr (n > 0) return shift_left<n>(a);
   if constexpr (n < 0) return shift_right_logical<-n>(a);
   return a;
@@ -43,13 +50,13 @@ struct Scaling {
   F32x16 high;  ///< step for codes that begin at bit 8 (high nibbles: 12)
   F32x16 offset;
 };
-VITRO_LANE Scaling scaling(F32x16 step, F32x16 offset, float at_low = 1) {
+VITRO_DECODE Scaling scaling(F32x16 step, F32x16 offset, float at_low = 1) {
   return {mul(step, set1(at_low)), mul(step, set1(at_low * 0x1p-8F)), offset};
 }
 
 /// Byte c (0..3) of a word as a weight: of its bits those of `kMask`.
 template <int c, int kMask>
-VITRO_LANE F32x16 byte_weight(I32x16 word, const Scaling& scaling) {
+VITRO_DECODE F32x16 byte_weight(I32x16 word, const Scaling& scaling) {
   const I32x16 half = c < 2 ? word : shift_right_logical<16>(word);
   const I32x16 code = and_(half, set1(int32_t{kMask} << (c % 2 * 8)));
   return fma(to_f32(code), c % 2 == 0 ? scaling.low : scaling.high, scaling.offset);
@@ -67,7 +74,7 @@ template <>
 struct Codec<DType::kF32> {
   static constexpr bool kIsFloat = true;
   static constexpr int kPhases = 1;
-  static VITRO_LANE F32x16 column(const std::byte* panel, int64_t k) {
+  static VITRO_DECODE F32x16 column(const std::byte* panel, int64_t k) {
     return load(reinterpret_cast<const float*>(panel) + k * kPanelRows);
   }
 };
@@ -75,13 +82,13 @@ template <>
 struct Codec<DType::kF16> {
   static constexpr bool kIsFloat = true;
   static constexpr int kPhases = 1;
-  static VITRO_LANE F32x16 column(const std::byte* panel, int64_t k) { return load_f16(panel + k * kHalfBytes); }
+  static VITRO_DECODE F32x16 column(const std::byte* panel, int64_t k) { return load_f16(panel + k * kHalfBytes); }
 };
 template <>
 struct Codec<DType::kBF16> {
   static constexpr bool kIsFloat = true;
   static constexpr int kPhases = 1;
-  static VITRO_LANE F32x16 column(const std::byte* panel, int64_t k) { return load_bf16(panel + k * kHalfBytes); }
+  static VITRO_DECODE F32x16 column(const std::byte* panel, int64_t k) { return load_bf16(panel + k * kHalfBytes); }
 };
 
 template <>
@@ -93,18 +100,18 @@ struct Codec<DType::kQ8_0> {
     const std::byte* words;
     Scaling steps;
 
-    VITRO_LANE Run(const std::byte* panel, int64_t run) {
+    VITRO_DECODE Run(const std::byte* panel, int64_t run) {
       const std::byte* block = panel + run * (kHalfBytes + 8 * kWordBytes);
       const F32x16 d = load_f16(block);
       words = block + kHalfBytes;
       steps = scaling(d, mul(d, set1(-128.0F)));
     }
     template <int q>
-    VITRO_LANE I32x16 word() const {
+    VITRO_DECODE I32x16 word() const {
       return load_word(words + q * kWordBytes);
     }
     template <int q, int c>
-    VITRO_LANE F32x16 weight(I32x16 word) const {
+    VITRO_DECODE F32x16 weight(I32x16 word) const {
       return byte_weight<c, 0xFF>(word, steps);
     }
   };
@@ -119,7 +126,7 @@ struct Codec<DType::kQ4_1> {
     const std::byte* words;
     Scaling low_nibbles, high_nibbles;
 
-    VITRO_LANE Run(const std::byte* panel, int64_t run) {
+    VITRO_DECODE Run(const std::byte* panel, int64_t run) {
       const std::byte* block = panel + run * (2 * kHalfBytes + 4 * kWordBytes);
       const F32x16 d = load_f16(block), m = load_f16(block + kHalfBytes);
       words = block + 2 * kHalfBytes;
@@ -127,11 +134,11 @@ struct Codec<DType::kQ4_1> {
       high_nibbles = scaling(d, m, 0x1p-4F);
     }
     template <int q>
-    VITRO_LANE I32x16 word() const {
+    VITRO_DECODE I32x16 word() const {
       return load_word(words + q % 4 * kWordBytes);
     }
     template <int q, int c>
-    VITRO_LANE F32x16 weight(I32x16 word) const {
+    VITRO_DECODE F32x16 weight(I32x16 word) const {
       if constexpr (q < 4) return byte_weight<c, 0x0F>(word, low_nibbles);
       return byte_weight<c, 0xF0>(word, high_nibbles);
     }
@@ -148,7 +155,7 @@ struct Codec<DType::kQ5_0> {
     I32x16 high_bits;
     Scaling steps;
 
-    VITRO_LANE Run(const std::byte* panel, int64_t run) {
+    VITRO_DECODE Run(const std::byte* panel, int64_t run) {
       const std::byte* block = panel + run * (kHalfBytes + 5 * kWordBytes);
       const F32x16 d = load_f16(block);
       high_bits = load_word(block + kHalfBytes);
@@ -157,12 +164,12 @@ struct Codec<DType::kQ5_0> {
     }
     /// Codes in bytes: nibbles, and bit q of each byte of high_bits as bit 4; bits above are masked away later.
     template <int q>
-    VITRO_LANE I32x16 word() const {
+    VITRO_DECODE I32x16 word() const {
       const I32x16 nibbles = load_word(words + q % 4 * kWordBytes);
       return bit_select(set1(0x0F0F0F0F), shifted<(q < 4 ? 0 : -4)>(nibbles), shifted<4 - q>(high_bits));
     }
     template <int q, int c>
-    VITRO_LANE F32x16 weight(I32x16 word) const {
+    VITRO_DECODE F32x16 weight(I32x16 word) const {
       return byte_weight<c, 0x1F>(word, steps);
     }
   };
@@ -177,7 +184,7 @@ struct Codec<DType::kQ4_K> {
     const std::byte* words;  ///< even runs have the low nibbles, odd ones the high nibbles of the same words
     Scaling steps;
 
-    VITRO_LANE Run(const std::byte* panel, int64_t run) {
+    VITRO_DECODE Run(const std::byte* panel, int64_t run) {
       const std::byte* block = panel + run / 8 * (2 * kHalfBytes + 35 * kWordBytes);
       const std::byte* packed = block + 2 * kHalfBytes;
       words = packed + (3 + run % 8 / 2 * 8) * kWordBytes;
@@ -188,7 +195,7 @@ struct Codec<DType::kQ4_K> {
     }
     /// Scale (kind 0) or minimum (kind 1) of the run: one of the eight six-bit codes, packed as dequantize.cc tells.
     template <int kKind>
-    static VITRO_LANE F32x16 code(const std::byte* packed, bool is_first_half) {
+    static VITRO_DECODE F32x16 code(const std::byte* packed, bool is_first_half) {
       constexpr int kByteAt = 8 * kPhase;
       const I32x16 first = load_word(packed + kKind * kWordBytes), last = load_word(packed + 2 * kWordBytes);
       if (is_first_half) return to_f32(and_(shifted<-kByteAt>(first), set1(0x3F)));
@@ -196,11 +203,11 @@ struct Codec<DType::kQ4_K> {
       return to_f32(and_(bits, set1(0x3F)));
     }
     template <int q>
-    VITRO_LANE I32x16 word() const {
+    VITRO_DECODE I32x16 word() const {
       return load_word(words + q * kWordBytes);
     }
     template <int q, int c>
-    VITRO_LANE F32x16 weight(I32x16 word) const {
+    VITRO_DECODE F32x16 weight(I32x16 word) const {
       return byte_weight<c, (kPhase % 2 == 0 ? 0x0F : 0xF0)>(word, steps);
     }
   };
@@ -215,7 +222,7 @@ struct Codec<DType::kQ6_K> {
     const std::byte* words;  ///< triples: two low words, one high word
     Scaling steps[2];        ///< for columns 0-15 and 16-31
 
-    VITRO_LANE Run(const std::byte* panel, int64_t run) {
+    VITRO_DECODE Run(const std::byte* panel, int64_t run) {
       const std::byte* block = panel + run / 8 * (kHalfBytes + 52 * kWordBytes);
       const F32x16 d = load_f16(block);
       const I32x16 scales = load_word(block + kHalfBytes + run % 8 / 2 * kWordBytes);
@@ -224,20 +231,20 @@ struct Codec<DType::kQ6_K> {
       steps[1] = scaling_of(d, shifted<16 - kPhase % 2 * 16>(scales));
     }
     /// From d and an int8 scale in the top byte of each lane; the bits below are masked away.
-    static VITRO_LANE Scaling scaling_of(F32x16 d, I32x16 scale_on_top) {
+    static VITRO_DECODE Scaling scaling_of(F32x16 d, I32x16 scale_on_top) {
       const F32x16 scale = mul(to_f32(and_(scale_on_top, set1(static_cast<int32_t>(0xFF000000)))), set1(0x1p-24F));
       const F32x16 step = mul(d, scale);
       return scaling(step, mul(step, set1(-32.0F)));
     }
     /// Codes in bytes: nibbles and a bit pair; bits above are masked away later.
     template <int q>
-    VITRO_LANE I32x16 word() const {
+    VITRO_DECODE I32x16 word() const {
       const I32x16 low = load_word(words + (3 * q + kPhase % 2) * kWordBytes);
       const I32x16 high = load_word(words + (3 * q + 2) * kWordBytes);
       return bit_select(set1(0x0F0F0F0F), shifted<(kPhase < 2 ? 0 : -4)>(low), shifted<4 - 2 * kPhase>(high));
     }
     template <int q, int c>
-    VITRO_LANE F32x16 weight(I32x16 word) const {
+    VITRO_DECODE F32x16 weight(I32x16 word) const {
       return byte_weight<c, 0x3F>(word, steps[q / 4]);
     }
   };
@@ -247,7 +254,7 @@ struct Codec<DType::kQ6_K> {
 /// of their fmas. The runs begin at number `run`, whose phase is kPhase. `width` columns each: kSumBlock,
 /// or fewer in the last run of a float type. (With one run, `second` is `first` and costs nothing.)
 template <DType kType, int kPhase, int kRuns, class Visit>
-VITRO_LANE void visit_runs(const std::byte* panel, int64_t run, int64_t width, Visit visit) {
+VITRO_DECODE void visit_runs(const std::byte* panel, int64_t run, int64_t width, Visit visit) {
   using C = Codec<kType>;
   static_assert(kRuns == 1 || (kRuns == 2 && !C::kIsFloat));
   if constexpr (C::kIsFloat) {

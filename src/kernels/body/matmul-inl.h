@@ -21,7 +21,7 @@ VITRO_LANE int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /// total + the sums of kRuns runs, in order. x begins at the first of them.
 template <DType kType, int kPhase, int kRuns>
-VITRO_LANE F32x16 add_runs(F32x16 total, const std::byte* panel, int64_t run, const float* x, int64_t width) {
+VITRO_RUN F32x16 add_runs(F32x16 total, const std::byte* panel, int64_t run, const float* x, int64_t width) {
   F32x16 sums[kRuns];
   unrolled<kRuns>([&]<int b>() VITRO_LAMBDA { sums[b] = zero(); });
   visit_runs<kType, kPhase, kRuns>(panel, run, width, [&](int64_t k, int b, F32x16 w) VITRO_LAMBDA {
@@ -90,8 +90,8 @@ inline void copy_inputs(const MatmulArgs& args, Group group, Chunk chunk, float*
   }
 }
 
-/// A run of a panel as float32 [kSumBlock][kPanelRows]. A function of its own, because one that holds several of them
-/// takes compilers long.
+/// A run of a panel as float32 [kSumBlock][kPanelRows]. Not inlined: a function that holds several takes compilers
+/// long.
 template <DType kType, int kPhase>
 __attribute__((noinline)) void decode_run(const std::byte* panel, int64_t run, int64_t width, float* out) {
   visit_runs<kType, kPhase, 1>(panel, run, width,
