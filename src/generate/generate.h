@@ -47,8 +47,8 @@ struct Alternative {
 struct GeneratedToken {
   int32_t id = 0;
   double probability = 0;  ///< of the raw logits
-  std::string
-      text;  ///< text that became certain with this token; valid UTF-8, may be empty. id -1: held back until the end
+  /// Text that became certain with this token: valid UTF-8, may be empty. With id -1: what was held back until the end.
+  std::string text;
   std::span<const Alternative> top;
 };
 

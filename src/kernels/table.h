@@ -15,8 +15,7 @@
 
 namespace vitro {
 
-/// Weight rows in one panel; also the width of the lane type. 16 float32 are one AVX-512, two AVX2 or four SSE
-/// registers.
+/// Width of the lane type, and so weight rows in one panel: one AVX-512, two AVX2 or four SSE registers of float32.
 inline constexpr int64_t kPanelRows = kRowsPerPanel;
 /// Columns that a matmul sums in one run before adding the run to the total.
 inline constexpr int64_t kSumBlock = 32;
@@ -44,9 +43,12 @@ struct MatmulArgs {
 };
 using MatmulFn = void (*)(const MatmulArgs&) noexcept;
 
-/// out[i] = x[i] * (gain[i] + gain_offset) / sqrt(mean(x^2) + eps)     RMSNorm, Zhang & Sennrich 2019, arXiv 1910.07467
-/// out[i] = (x[i] - mean) / sqrt(mean((x - mean)^2) + eps) * gain[i] + bias[i]     LayerNorm, Ba et al. 2016, arXiv
-/// 1607.06450 One row of n values; gain or bias null: 1 or 0. out may be x.
+/// One row of n values:
+///   RMSNorm    out[i] = x[i] * (gain[i] + gain_offset) / sqrt(mean(x^2) + eps)
+///              (Zhang & Sennrich 2019, arXiv 1910.07467)
+///   LayerNorm  out[i] = (x[i] - mean) / sqrt(mean((x - mean)^2) + eps) * gain[i] + bias[i]
+///              (Ba et al. 2016, arXiv 1607.06450)
+/// gain or bias null: 1 or 0. out may be x.
 struct NormArgs {
   const float* x = nullptr;
   const float* gain = nullptr;
@@ -57,10 +59,9 @@ struct NormArgs {
   float* out = nullptr;
 };
 
-/// Rotary positions on one row of heads (Su et al. 2021, arXiv 2104.09864), in place. For pair i of n_pairs in each
-/// head:
-///   (a, b) -> (a cos_i - b sin_i, b cos_i + a sin_i);  halves: a = x[i], b = x[i + n_pairs];  adjacent: a = x[2i], b =
-///   x[2i + 1]
+/// Rotary positions on one row of heads (Su et al. 2021, arXiv 2104.09864), in place. For pair i of n_pairs in a head:
+///   (a, b) -> (a cos_i - b sin_i, b cos_i + a sin_i)
+///   halves: a = x[i], b = x[i + n_pairs];  adjacent: a = x[2i], b = x[2i + 1]
 /// Values from 2 * n_pairs on are left alone (partial rotary).
 struct RopeArgs {
   float* x = nullptr;  ///< [n_head, d_head]

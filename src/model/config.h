@@ -36,8 +36,8 @@ struct RopeSpec {
   RopePairing pairing = RopePairing::kHalves;
   RopeScaling scaling = RopeScaling::kNone;
   double factor = 1.0;  ///< linear, dynamic, yarn, llama3
-  int64_t n_ctx_original =
-      0;  ///< yarn, longrope, llama3: length the model was trained at first; dynamic: max_position_embeddings
+  /// yarn, longrope, llama3: length the model was trained at first; dynamic: the longest the model is made for
+  int64_t n_ctx_original = 0;
   double low_freq_factor = 1.0;                               ///< llama3
   double high_freq_factor = 4.0;                              ///< llama3
   double beta_fast = 32.0;                                    ///< yarn

@@ -6,8 +6,8 @@
 
 namespace vitro {
 
-/// resid[t] = embed_scale * w_embed[ids[t]] (+ w_pos[position + offset] where positions are learned);  [n_tokens,
-/// d_model]
+/// The rows as they enter the first block, [n_tokens, d_model]:
+///   resid[t] = embed_scale * w_embed[ids[t]] (+ w_pos[position + offset] where positions are learned)
 Rows embed(const Model& model, Pass& pass);
 
 /// Fills the cosines and sines of every rotary kind for the rows of the batch.

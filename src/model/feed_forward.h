@@ -5,8 +5,10 @@
 
 namespace vitro {
 
-/// The neurons [n_tokens, d_ff]: act(W_up x + b_up), or gated act(W_gate x + b_gate) * (W_up x + b_up);  x [n_tokens,
-/// d_model]
+/// The neurons, [n_tokens, d_ff]:
+///   plain  act(W_up x + b_up)
+///   gated  act(W_gate x + b_gate) * (W_up x + b_up)
+/// x [n_tokens, d_model]
 Rows widen(const BlockPass& block, ConstRows x);
 /// W_down neurons + b_down, [n_tokens, d_model]
 Rows narrow(const BlockPass& block, ConstRows neurons);

@@ -13,8 +13,8 @@
 
 namespace vitro {
 
-/// X-macro: enum name, name ({i} is the block), shape, what it is. P rows, D d_model, H heads, G KV heads, d d_head, F
-/// d_ff, V vocab_size.
+/// X-macro: enum name, name ({i} is the block), shape, what it is.
+/// P rows, L rows with logits, D d_model, H heads, G KV heads, d d_head, F d_ff, V vocab_size.
 #define VITRO_HOOKS(X)                                                                                                \
   X(kEmbed, "hook_embed", "[P, D]", "token embedding after scale, before positions are added")                        \
   X(kResidPre, "blocks.{i}.hook_resid_pre", "[P, D]", "input of the block")                                           \
