@@ -128,6 +128,12 @@ int demo_command(std::span<const std::string> args) {
   app.add_option("--threads", options.n_threads, "threads, 1 to 1024 (default: all processors)");
   app.footer("Example:\n  vitro demo\n");
   if (const auto code = parse_args(app, "demo", args)) return *code;
+  std::error_code ignored;
+  if (options.model == default_model() && !std::filesystem::exists(options.model, ignored)) {
+    return report_error(
+        "demo", {ErrorCode::kNotFound, options.model + ": not there yet; scripts/fetch_models.py smollm2 brings it, "
+                                                       "or name another MODEL"});
+  }
   if (const Status status = demo(options); !status) return report_error("demo", status.error());
   return 0;
 }

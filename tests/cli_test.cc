@@ -150,6 +150,13 @@ TEST(Cli, HelpShowsAnExample) {
   }
 }
 
+TEST(Cli, DemoSaysHowToGetItsModel) {
+  TempFolder nothing;
+  const Ran ran = vitro("demo", "VITRO_CACHE=" + nothing.path().string());
+  expect_refused(ran, "scripts/fetch_models.py smollm2");
+  expect_one_line(ran);
+}
+
 TEST(Cli, WrongUsageIsTwo) {
   EXPECT_EQ(vitro("").code, 2);
   const Ran unknown_option = vitro("run " + golden("gpt2") + " --temprature 1");
