@@ -21,7 +21,6 @@ struct Widths {
 
 Widths widest(const ModelConfig& config) {
   Widths w;
-  std::vector<RopeSpec> kinds;
   for (const BlockSpec& block : config.blocks) {
     const AttentionSpec& attn = block.attn;
     w.q = std::max(w.q, attn.n_head * attn.d_head);
@@ -31,10 +30,9 @@ Widths widest(const ModelConfig& config) {
     w.d_head = std::max(w.d_head, attn.d_head);
     w.d_ff = std::max(w.d_ff, block.ffn.d_ff);
     w.is_gated |= block.ffn.is_gated;
-    if (attn.position != PositionKind::kRope) continue;
-    w.n_pairs = std::max(w.n_pairs, attn.rope.d_rot / 2);
-    if (std::find(kinds.begin(), kinds.end(), attn.rope) == kinds.end()) kinds.push_back(attn.rope);
   }
+  const std::vector<RopeSpec> kinds = rope_kinds(config);
+  for (const RopeSpec& kind : kinds) w.n_pairs = std::max(w.n_pairs, kind.d_rot / 2);
   w.n_rope_kinds = static_cast<int64_t>(kinds.size());
   return w;
 }

@@ -212,6 +212,15 @@ void refuse_block(const BlockSpec& block, Refusals& refuse) {
 
 }  // namespace
 
+std::vector<RopeSpec> rope_kinds(const ModelConfig& config) {
+  std::vector<RopeSpec> kinds;
+  for (const BlockSpec& block : config.blocks) {
+    if (block.attn.position != PositionKind::kRope) continue;
+    if (std::find(kinds.begin(), kinds.end(), block.attn.rope) == kinds.end()) kinds.push_back(block.attn.rope);
+  }
+  return kinds;
+}
+
 Status check_config(const ModelConfig& config) { return Checker(config).check(); }
 
 Status check_runnable(const ModelConfig& config) {

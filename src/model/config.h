@@ -182,6 +182,9 @@ struct ModelConfig {
   int64_t n_layer() const { return static_cast<int64_t>(blocks.size()); }
 };
 
+/// The distinct rotary kinds of the blocks, in order of first use.
+std::vector<RopeSpec> rope_kinds(const ModelConfig& config);
+
 /// Dimensions consistent and within limits (positive, n_kv_head divides n_head, d_rot <= d_head, at most 10,000 layers,
 /// ...); what the forward pass needs from any file. InvalidArgument, all problems at once.
 Status check_config(const ModelConfig& config);

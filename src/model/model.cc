@@ -58,15 +58,11 @@ void resolve_weights(Model& model) {
 }
 
 void collect_rope_kinds(Model& model) {
+  model.rope_kinds = rope_kinds(model.config);
   for (const BlockSpec& block : model.config.blocks) {
-    if (block.attn.position != PositionKind::kRope) {
-      model.rope_kind_of.push_back(-1);
-      continue;
-    }
-    auto& kinds = model.rope_kinds;
-    const auto it = std::find(kinds.begin(), kinds.end(), block.attn.rope);
-    model.rope_kind_of.push_back(static_cast<int>(it - kinds.begin()));
-    if (it == kinds.end()) kinds.push_back(block.attn.rope);
+    const auto it = std::find(model.rope_kinds.begin(), model.rope_kinds.end(), block.attn.rope);
+    const bool is_rope = block.attn.position == PositionKind::kRope;
+    model.rope_kind_of.push_back(is_rope ? static_cast<int>(it - model.rope_kinds.begin()) : -1);
   }
 }
 
