@@ -61,6 +61,7 @@ Result<Generated> continue_text(const Engine& engine, std::span<const int32_t> i
   VITRO_TRY_ASSIGN(Session session, make_session(engine, static_cast<int64_t>(ids.size()) + kContinuation));
   GenerateOptions options;
   options.max_tokens = kContinuation;
+  options.has_probabilities = false;
   VITRO_TRY_ASSIGN(options.end_ids, end_ids(engine));
   const auto stream = [](const GeneratedToken& token) { return put_text(token.text) && flush_output(); };
   CachedLogits cached(session, 0, static_cast<int64_t>(ids.size()));

@@ -215,6 +215,7 @@ Status run(const RunOptions& o) {
   generate_options.max_tokens = o.max_tokens;
   generate_options.stop_strings = o.stop;
   generate_options.n_top = o.n_top;
+  generate_options.has_probabilities = o.is_json;
   if (!o.ignores_end) {
     VITRO_TRY_ASSIGN(generate_options.end_ids, end_ids(engine));
   }

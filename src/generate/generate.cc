@@ -29,6 +29,7 @@ struct RowSoftmax {
 };
 
 std::vector<Alternative> top_of(std::span<const float> logits, int n, const RowSoftmax& softmax) {
+  if (n <= 0) return {};
   std::vector<int32_t> ids(logits.size());
   for (size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<int32_t>(i);
   const auto n_top = std::min(static_cast<size_t>(std::max(n, 0)), ids.size());
@@ -85,9 +86,7 @@ class Loop {
       if (!goes_on) return {};
       if (source_.room() < 1) return end(StopReason::kContext, on_token);
       if (static_cast<int64_t>(out_.ids.size()) >= options_.max_tokens) continue;
-      const double start = now_seconds();
       VITRO_TRY_ASSIGN(logits, source_.feed(std::span(&history_.back(), 1)));
-      out_.generate_seconds += now_seconds() - start;
       ++out_.n_passes;
     }
   }
@@ -102,10 +101,14 @@ class Loop {
     history_.push_back(id);
     out_.ids.push_back(id);
     const bool is_end = std::find(options_.end_ids.begin(), options_.end_ids.end(), id) != options_.end_ids.end();
-    const RowSoftmax softmax(logits);
-    const std::vector<Alternative> top = top_of(logits, options_.n_top, softmax);
-    GeneratedToken token{id, softmax.probability(logits[static_cast<size_t>(id)]),
-                         is_end ? text_.finish() : text_.push(id), top};
+    GeneratedToken token{.id = id, .text = is_end ? text_.finish() : text_.push(id)};
+    std::vector<Alternative> top;
+    if (options_.has_probabilities || options_.n_top > 0) {
+      const RowSoftmax softmax(logits);
+      token.probability = softmax.probability(logits[static_cast<size_t>(id)]);
+      top = top_of(logits, options_.n_top, softmax);
+      token.top = top;
+    }
     out_.text += token.text;
     const bool wants_more = !on_token || on_token(token);
     if (is_end) return stop(StopReason::kEndToken);
@@ -154,6 +157,7 @@ Result<Generated> generate(LogitsSource& source, const Tokenizer* tokenizer, std
   Loop loop(source, tokenizer, options, static_cast<int64_t>(logits.size()));
   VITRO_TRY(loop.run(logits, prompt, on_token));
   Generated out = loop.take();
+  out.generate_seconds = now_seconds() - start - prompt_seconds;
   out.prompt_seconds = prompt_seconds;
   return out;
 }

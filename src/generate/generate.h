@@ -33,8 +33,9 @@ struct GenerateOptions {
   int64_t max_tokens = 128;
   SamplerConfig sampler;
   std::vector<std::string> stop_strings;
-  std::vector<int32_t> end_ids;  ///< tokens that end the text; they are reported but add no text
-  int n_top = 0;                 ///< alternatives reported at each step
+  std::vector<int32_t> end_ids;   ///< tokens that end the text; they are reported but add no text
+  int n_top = 0;                  ///< alternatives reported at each step
+  bool has_probabilities = true;  ///< report the probability of each token: a softmax over the vocabulary at each step
 };
 
 /// An alternative at one step: the model's own probability (softmax of the raw logits, before any sampling rule).
@@ -60,8 +61,8 @@ struct Generated {
   std::string text;
   StopReason reason = StopReason::kLength;
   double prompt_seconds = 0;    ///< until the logits after the prompt were there
-  double generate_seconds = 0;  ///< for the passes after that
-  int64_t n_passes = 0;         ///< passes behind generate_seconds: one a token but the first
+  double generate_seconds = 0;  ///< from then to the end: sampling, passes, and what the callback does
+  int64_t n_passes = 0;         ///< passes in that time: one a token but the first
 };
 
 /// Feeds the prompt, then samples until something ends it. `tokenizer` may be null (then there is no text and no stop
