@@ -66,13 +66,19 @@ void bench_attend(benchmark::State& state, const KernelTable& table, AttendCase 
     rows.push_back({&q[static_cast<size_t>(r * c.d_head)], &z[static_cast<size_t>(r * c.d_head)],
                     &lse[static_cast<size_t>(r)], 0, c.n_keys - 1});
   }
-  const vitro::AttendArgs args{
-      {pages.data(), pages.data() + c.page_size * c.d_head, page_ids.data(), stride, c.page_size, c.d_head},
-      rows.data(),
-      c.n_rows,
-      1 / std::sqrt(static_cast<float>(c.d_head)),
-      scratch.data()};
-  for (auto _ : state) table.attend(args);
+  const auto* bytes = reinterpret_cast<const std::byte*>(pages.data());
+  const vitro::KvHead kv{.k_base = bytes,
+                         .v_base = bytes + c.page_size * c.d_head * 4,
+                         .page_ids = page_ids.data(),
+                         .page_stride = stride * 4,
+                         .page_size = c.page_size,
+                         .d_head = c.d_head};
+  const vitro::AttendArgs args{.kv = kv,
+                               .rows = rows.data(),
+                               .n_rows = c.n_rows,
+                               .scale = 1 / std::sqrt(static_cast<float>(c.d_head)),
+                               .scratch = scratch.data()};
+  for (auto _ : state) table.attend[0](args);
   report_flops(state, 4.0 * static_cast<double>(c.n_rows * c.n_keys * c.d_head));
   report_bytes(state, 8.0 * static_cast<double>(c.n_keys * c.d_head));
 }

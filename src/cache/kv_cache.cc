@@ -85,10 +85,10 @@ KvHead KvCache::head(int64_t layer, SequenceId sequence, int64_t kv_head) const 
   const KvLayerShape& shape = spec_.layers[static_cast<size_t>(layer)];
   const int64_t head_floats = shape.d_head * spec_.page_size;
   const float* base = storage_.as<const float>() + layer_offset_[static_cast<size_t>(layer)];
-  return {.k_base = base + kv_head * head_floats,
-          .v_base = base + (shape.n_kv_head + kv_head) * head_floats,
+  return {.k_base = reinterpret_cast<const std::byte*>(base + kv_head * head_floats),
+          .v_base = reinterpret_cast<const std::byte*>(base + (shape.n_kv_head + kv_head) * head_floats),
           .page_ids = page_tables_[static_cast<size_t>(sequence)].data(),
-          .page_stride = page_floats(shape, spec_.page_size),
+          .page_stride = page_floats(shape, spec_.page_size) * static_cast<int64_t>(sizeof(float)),
           .page_size = spec_.page_size,
           .d_head = shape.d_head};
 }

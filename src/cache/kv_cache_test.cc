@@ -52,8 +52,10 @@ TEST(KvCache, HoldsWhatWasWritten) {
       const KvHead head = cache.head(0, seq, 1);  // the second head: values 4..7 of a row
       const int64_t page = head.page_ids[pos / 8], column = pos % 8;
       for (int64_t i = 0; i < 4; ++i) {
-        EXPECT_EQ(head.k_base[page * head.page_stride + i * 8 + column], value(0, seq, pos, 4 + i));
-        EXPECT_EQ(head.v_base[page * head.page_stride + column * 4 + i], -value(0, seq, pos, 4 + i));
+        const auto* keys = reinterpret_cast<const float*>(head.k_base + page * head.page_stride);
+        const auto* values = reinterpret_cast<const float*>(head.v_base + page * head.page_stride);
+        EXPECT_EQ(keys[i * 8 + column], value(0, seq, pos, 4 + i));
+        EXPECT_EQ(values[column * 4 + i], -value(0, seq, pos, 4 + i));
       }
     }
   }

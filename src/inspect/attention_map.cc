@@ -13,10 +13,11 @@ std::vector<float> attention_row(const AttentionSite& site, const SequenceRows& 
   float lse = site.lse.row(t)[head];
   AttendProbsArgs args;
   args.kv = site.cache.head(site.layer, rows.sequence, head / (shape.n_head / shape.n_kv_head));
-  args.row = {site.q.row(t) + head * shape.d_head, nullptr, &lse, first_key, pos};
+  args.row = {site.q.row(t) + head * shape.d_head, nullptr, &lse, first_key, pos, shape.bias.row(head, pos)};
   args.scale = shape.scale;
+  args.softcap = shape.softcap;
   args.probs = probs.data();
-  site.kernels.attend_probs(args);
+  site.kernels.attend_probs[static_cast<int>(shape.cache_type)](args);
   return probs;
 }
 

@@ -43,7 +43,12 @@ class PagedKv {
   }
   KvHead head() const {
     const float* base = data_.data();
-    return {base, base + page_size_ * d_head_, page_ids_.data(), page_stride(), page_size_, d_head_};
+    return {.k_base = reinterpret_cast<const std::byte*>(base),
+            .v_base = reinterpret_cast<const std::byte*>(base + page_size_ * d_head_),
+            .page_ids = page_ids_.data(),
+            .page_stride = page_stride() * static_cast<int64_t>(sizeof(float)),
+            .page_size = page_size_,
+            .d_head = d_head_};
   }
 
  private:
@@ -78,8 +83,8 @@ Rows run(const KernelTable& table, const KvHead& kv, const std::vector<Range>& r
   void* aligned = scratch.data();
   size_t space = scratch.size() * sizeof(float);
   std::align(64, static_cast<size_t>(attend_scratch_floats(kv.d_head)) * sizeof(float), aligned, space);
-  table.attend({kv, rows.data(), static_cast<int64_t>(rows.size()), 1 / std::sqrt(static_cast<float>(kv.d_head)),
-                static_cast<float*>(aligned)});
+  table.attend[0]({kv, rows.data(), static_cast<int64_t>(rows.size()), 1 / std::sqrt(static_cast<float>(kv.d_head)), 0,
+                   static_cast<float*>(aligned)});
   return out;
 }
 
@@ -217,9 +222,9 @@ TEST(Attend, ProbabilitiesAreThoseOfTheScores) {
         float lse = kNaN;
         const AttendRow row{q.data(), z.data(), &lse, range.first, range.last};
         std::vector<float> scratch(static_cast<size_t>(attend_scratch_floats(64)));
-        table->attend({.kv = kv.head(), .rows = &row, .n_rows = 1, .scale = 0.125F, .scratch = scratch.data()});
-        table->attend_probs({.kv = kv.head(), .row = row, .scale = 0.125F, .probs = probs.data()});
-        kReferenceTable.attend_probs({.kv = kv.head(), .row = row, .scale = 0.125F, .probs = expected.data()});
+        table->attend[0]({.kv = kv.head(), .rows = &row, .n_rows = 1, .scale = 0.125F, .scratch = scratch.data()});
+        table->attend_probs[0]({.kv = kv.head(), .row = row, .scale = 0.125F, .probs = probs.data()});
+        kReferenceTable.attend_probs[0]({.kv = kv.head(), .row = row, .scale = 0.125F, .probs = expected.data()});
         double sum = 0;
         for (size_t i = 0; i < probs.size(); ++i) {
           ASSERT_NEAR(probs[i], expected[i], kAttendSlack * kEps * 8 * expected[i]) << table->name << " key " << i;
@@ -241,8 +246,8 @@ TEST(Attend, ProbsRecomputeTheSameScoreBits) {
       std::vector<float> z(80), scratch(static_cast<size_t>(attend_scratch_floats(80)));
       float lse = kNaN, prob = kNaN;
       const AttendRow row{q.data(), z.data(), &lse, pos, pos};
-      table->attend({.kv = kv.head(), .rows = &row, .n_rows = 1, .scale = 0.3F, .scratch = scratch.data()});
-      table->attend_probs({.kv = kv.head(), .row = row, .scale = 0.3F, .probs = &prob});
+      table->attend[0]({.kv = kv.head(), .rows = &row, .n_rows = 1, .scale = 0.3F, .scratch = scratch.data()});
+      table->attend_probs[0]({.kv = kv.head(), .row = row, .scale = 0.3F, .probs = &prob});
       ASSERT_EQ(prob, 1.0F) << table->name << " pos " << pos;
     }
   }

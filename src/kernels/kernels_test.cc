@@ -256,8 +256,10 @@ TEST(Tables, ScoresShowWhetherMultiplyAddIsFused) {
   for (const KernelTable* table : usable_tables()) {
     float z[2], lse = kNaN;
     const AttendRow row{.q = q, .z = z, .lse = &lse, .first_pos = 0, .last_pos = 0};
-    table->attend(
-        {.kv = {page, page + 16, page_ids, 32, 8, 2}, .rows = &row, .n_rows = 1, .scale = 1, .scratch = scratch});
+    const auto* bytes = reinterpret_cast<const std::byte*>(page);
+    const KvHead kv{
+        .k_base = bytes, .v_base = bytes + 64, .page_ids = page_ids, .page_stride = 128, .page_size = 8, .d_head = 2};
+    table->attend[0]({.kv = kv, .rows = &row, .n_rows = 1, .scale = 1, .scratch = scratch});
     EXPECT_EQ(lse, std::string(table->name) == "v2" ? 0.0F : 0x1p-24F) << table->name;
   }
 }

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/cache_type.h"
 #include "tensor/dtype.h"
 #include "tensor/panel.h"
 
@@ -82,24 +83,36 @@ struct AttendRow {
   float* lse = nullptr;
   int64_t first_pos = 0;
   int64_t last_pos = -1;
+  /// bias[p] is added to the score of key p; null: none. Readable for every p of the tiles (kAttendTile) that the row
+  /// touches.
+  const float* bias = nullptr;
 };
 
-/// Where the keys and values of one sequence and one KV head lie. Position p is in page page_ids[p / page_size], column
-/// p % page_size.
-///   key:   k_base[page * page_stride + i * page_size + column]     [d_head, page_size], so that keys are contiguous
-///   value: v_base[page * page_stride + column * d_head + i]        [page_size, d_head]
+/// Where the keys and values of one sequence and one KV head lie, as elements of one CacheType. Position p is in page
+/// page_ids[p / page_size], column p % page_size. With e the bytes of an element and "page" page_ids[...] *
+/// page_stride:
+///   key    element i at k_base + page + (i * page_size + column) * e           [d_head, page_size]: keys are
+///   contiguous value  element i at v_base + page + (column * d_head + i) * e              [page_size, d_head] scale of
+///   key block b    k_scales + page + (b * page_size + column) * 2     [n_scales, page_size] scale of value block b
+///   v_scales + page + (column * n_scales + b) * 2      [page_size, n_scales]
+/// Scales are float16; block b covers values [b * scale_block, (b + 1) * scale_block).
 struct KvHead {
-  const float* k_base = nullptr;
-  const float* v_base = nullptr;
+  const std::byte* k_base = nullptr;
+  const std::byte* v_base = nullptr;
+  const std::byte* k_scales = nullptr;  ///< null for types without scales
+  const std::byte* v_scales = nullptr;
   const int32_t* page_ids = nullptr;
-  int64_t page_stride = 0;  ///< floats from page to page
+  int64_t page_stride = 0;  ///< bytes from page to page
   int64_t page_size = 0;    ///< positions a page, a multiple of 8
   int64_t d_head = 0;
+  int64_t scale_block = 0;  ///< cache_scale_block(type, d_head)
 };
 
 /// Softmax attention of up to kAttendRows query rows over one KV head: online softmax (Milakov & Gimelshein 2018, arXiv
 /// 1805.02867; Dao et al. 2022, arXiv 2205.14135).
-///   score_p = scale * sum_i q[i] K[p, i];  z = sum_p softmax(score)_p V[p];  lse = log sum_p exp(score_p)
+///   score_p = cap(scale * sum_i q[i] K[p, i]) + bias[p];  cap(x) = c tanh(x / c), or x where softcap is 0
+///   z = sum_p softmax(score)_p V[p];  lse = log sum_p exp(score_p)
+/// K and V are the float32 that the stored elements stand for: a type gives the bits of kF32 on its rounded values.
 /// Keys are taken in tiles of kAttendTile at absolute positions; kAttendSpan keys form a span with its own (max, sum,
 /// z), spans are combined in order. So the result depends on neither page size, chunking, nor the other rows of the
 /// call.
@@ -108,6 +121,7 @@ struct AttendArgs {
   const AttendRow* rows = nullptr;
   int64_t n_rows = 0;  ///< 1..kAttendRows
   float scale = 1;
+  float softcap = 0;
   float* scratch = nullptr;  ///< attend_scratch_floats(d_head) floats, 64-byte aligned
 };
 constexpr int64_t attend_scratch_floats(int64_t d_head) {
@@ -119,14 +133,27 @@ struct AttendProbsArgs {
   KvHead kv;
   AttendRow row;  ///< z unused
   float scale = 1;
+  float softcap = 0;
   float* probs = nullptr;  ///< [last_pos - first_pos + 1]
+};
+
+/// Rounds one head's key or value of one position to a cache type: x [n] -> elements [n] and scales [n / scale_block],
+/// both contiguous. Scaled types: scale = float16(max|x| / largest) (127 for int8, 448 for FP8); an element is x *
+/// (largest / max|x|) rounded (int8: to nearest, halves away from zero, as GGUF's Q8_0; FP8: to nearest even). An
+/// all-zero block has scale 0 and elements 0.
+struct EncodeArgs {
+  const float* x = nullptr;
+  int64_t n = 0;
+  int64_t scale_block = 0;  ///< divides n; 0: no scales
+  std::byte* elements = nullptr;
+  std::byte* scales = nullptr;  ///< float16, 2-byte aligned
 };
 
 /// Element-wise functions of the feed-forward layer, over n contiguous values; out may be x.
 ///   silu x / (1 + e^-x);  gelu_tanh 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)));  gelu_erf 0.5 x (1 + erf(x / sqrt
-///   2)); relu max(x, 0)
-enum class Activation : uint8_t { kSilu, kGeluTanh, kGeluErf, kRelu };
-inline constexpr int kNActivations = 4;
+///   2)); relu max(x, 0);  relu_squared max(x, 0)^2;  quick_gelu x / (1 + e^(-1.702 x))
+enum class Activation : uint8_t { kSilu, kGeluTanh, kGeluErf, kRelu, kReluSquared, kQuickGelu };
+inline constexpr int kNActivations = 6;
 
 struct KernelTable {
   const char* name;  ///< "reference", "v2", "avx2", "avx512": what VITRO_ISA says
@@ -138,8 +165,9 @@ struct KernelTable {
   void (*rms_norm)(const NormArgs&) noexcept;
   void (*layer_norm)(const NormArgs&) noexcept;
   void (*rope)(const RopeArgs&) noexcept;
-  void (*attend)(const AttendArgs&) noexcept;
-  void (*attend_probs)(const AttendProbsArgs&) noexcept;
+  void (*attend[kNCacheTypes])(const AttendArgs&) noexcept;
+  void (*attend_probs[kNCacheTypes])(const AttendProbsArgs&) noexcept;
+  void (*encode[kNCacheTypes])(const EncodeArgs&) noexcept;
   /// out[i] = f(x[i])
   void (*activate[kNActivations])(const float* x, int64_t n, float* out) noexcept;
   /// out[i] = f(gate[i]) * up[i]
@@ -148,6 +176,10 @@ struct KernelTable {
   void (*add)(const float* a, const float* b, int64_t n, float* out) noexcept;
   /// out[i] = x[i] * factor
   void (*scale)(const float* x, float factor, int64_t n, float* out) noexcept;
+  /// out[i] = cap * tanh(x[i] / cap)
+  void (*softcap)(const float* x, float cap, int64_t n, float* out) noexcept;
+  /// out[i] = x[i] clamped to [-limit, limit]
+  void (*clamp)(const float* x, float limit, int64_t n, float* out) noexcept;
   /// log sum_i exp(x[i]) of a row of logits, sums in double; -inf for n = 0.
   double (*log_sum_exp)(const float* x, int64_t n) noexcept;
 };

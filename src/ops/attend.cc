@@ -57,14 +57,21 @@ void run_item(const AttendWork& work, int64_t item, float* scratch, const Kernel
     const int64_t t = sequence.first_row + i;
     const int64_t pos = sequence.first_pos + i;
     for (int64_t h = first_head; h < end_head; ++h) {
-      rows[static_cast<size_t>(n_rows++)] = {q.row(t) + h * shape.d_head, out.z.row(t) + h * shape.d_head,
-                                             out.lse.row(t) + h, shape.first_key(pos), pos};
+      rows[static_cast<size_t>(n_rows++)] = {
+          q.row(t) + h * shape.d_head, out.z.row(t) + h * shape.d_head, out.lse.row(t) + h, shape.first_key(pos), pos,
+          shape.bias.row(h, pos)};
     }
   }
-  kernels.attend({sequence.heads[static_cast<size_t>(kv_head)], rows.data(), n_rows, shape.scale, scratch});
+  kernels.attend[static_cast<int>(shape.cache_type)](
+      {sequence.heads[static_cast<size_t>(kv_head)], rows.data(), n_rows, shape.scale, shape.softcap, scratch});
 }
 
 }  // namespace
+
+const float* AttendBias::row(int64_t head, int64_t q_pos) const {
+  if (is_empty()) return nullptr;
+  return table.row(head) + (is_relative ? table.width - kAttendTile - 1 - q_pos : 0);
+}
 
 void attend(const AttendShape& shape, std::span<const AttendSequence> sequences, ConstRows q, const AttendOut& out,
             Rows scratch, OpContext& ctx) {

@@ -38,8 +38,8 @@ static Tile find_tile(const KvHead& kv, int64_t tile_pos, KeyRange used) {
   int64_t page = first / kv.page_size, column = first % kv.page_size;
   for (int64_t c = 0; c < kTileChunks; ++c) {
     const int64_t base = kv.page_ids[page] * kv.page_stride;
-    tile.keys[c] = kv.k_base + base + column;
-    tile.values[c] = kv.v_base + base + column * kv.d_head;
+    tile.keys[c] = reinterpret_cast<const float*>(kv.k_base + base) + column;
+    tile.values[c] = reinterpret_cast<const float*>(kv.v_base + base) + column * kv.d_head;
     const int64_t next = tile_pos + (c + 1) * kChunkKeys;
     if (next <= first || next > last) continue;
     column += kChunkKeys;

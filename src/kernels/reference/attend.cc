@@ -8,8 +8,8 @@
 namespace vitro::reference {
 namespace {
 
-const float* page_of(const KvHead& kv, const float* base, int64_t pos) {
-  return base + kv.page_ids[pos / kv.page_size] * kv.page_stride;
+const float* page_of(const KvHead& kv, const std::byte* base, int64_t pos) {
+  return reinterpret_cast<const float*>(base + kv.page_ids[pos / kv.page_size] * kv.page_stride);
 }
 
 double score(const KvHead& kv, const float* q, int64_t pos, double scale) {
