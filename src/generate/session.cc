@@ -103,8 +103,11 @@ Rows Session::run(std::span<const SequenceInput> inputs, std::span<const int32_t
     const auto n_rows = static_cast<int64_t>(input.ids.size());
     const Status reserved = cache_.reserve(input.sequence, state.length + n_rows);
     VITRO_CHECK(reserved.has_value());
-    batch_rows_.push_back(
-        {input.sequence, static_cast<int64_t>(batch_ids_.size()), n_rows, state.length, state.rotary});
+    batch_rows_.push_back({.sequence = input.sequence,
+                           .first_row = static_cast<int64_t>(batch_ids_.size()),
+                           .n_rows = n_rows,
+                           .first_pos = state.length,
+                           .rotary = state.rotary});
     batch_ids_.insert(batch_ids_.end(), input.ids.begin(), input.ids.end());
     state.length += n_rows;
   }

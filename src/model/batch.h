@@ -21,7 +21,8 @@ struct SequenceRows {
   SequenceId sequence = 0;
   int64_t first_row = 0;
   int64_t n_rows = 0;
-  int64_t first_pos = 0;
+  int64_t first_pos = 0;  ///< place in the cache
+  int64_t pos_shift = 0;  ///< added where a place becomes a position (rotary, learned, sinusoidal)
   /// By rotary kind (Model::rope_kinds). Fixed when the sequence is admitted, for the length of its whole prompt,
   /// because some kinds depend on the length and cached keys must keep the angles they were stored with.
   std::span<const Rotary> rotary;

@@ -27,6 +27,14 @@ void scale(Rows x, float factor, OpContext& ctx) {
   for_rows(x.n_rows, "scale", ctx, [&](int64_t t) { ctx.kernels->scale(x.row(t), factor, x.width, x.row(t)); });
 }
 
+void softcap(Rows x, float cap, OpContext& ctx) {
+  for_rows(x.n_rows, "softcap", ctx, [&](int64_t t) { ctx.kernels->softcap(x.row(t), cap, x.width, x.row(t)); });
+}
+
+void clamp(Rows x, float limit, OpContext& ctx) {
+  for_rows(x.n_rows, "clamp", ctx, [&](int64_t t) { ctx.kernels->clamp(x.row(t), limit, x.width, x.row(t)); });
+}
+
 void activate(Activation f, Rows x, OpContext& ctx) {
   const auto kernel = ctx.kernels->activate[static_cast<int>(f)];
   for_rows(x.n_rows, "activate", ctx, [&](int64_t t) { kernel(x.row(t), x.width, x.row(t)); });

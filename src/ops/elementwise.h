@@ -13,6 +13,10 @@ namespace vitro {
 void add(ConstRows a, ConstRows b, Rows out, OpContext& ctx);
 /// x = x * factor, in place.
 void scale(Rows x, float factor, OpContext& ctx);
+/// x = cap tanh(x / cap), in place.
+void softcap(Rows x, float cap, OpContext& ctx);
+/// x clamped to [-limit, limit], in place.
+void clamp(Rows x, float limit, OpContext& ctx);
 /// x = f(x), in place.
 void activate(Activation f, Rows x, OpContext& ctx);
 /// gate = f(gate) * up, in place.

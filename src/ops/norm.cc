@@ -23,7 +23,12 @@ void normalize_heads(const NormOp& op, Rows x, int64_t d_head, OpContext& ctx) {
   VITRO_DCHECK(x.width % d_head == 0);
   ctx.pool->parallel_for(x.n_rows, 4, "normalize_heads", [&](int64_t begin, int64_t end, int) {
     for (int64_t t = begin; t < end; ++t) {
-      for (int64_t i = 0; i < x.width; i += d_head) run_norm(op, x.row(t) + i, d_head, x.row(t) + i, *ctx.kernels);
+      NormOp head = op;
+      for (int64_t i = 0; i < x.width; i += d_head) {
+        run_norm(head, x.row(t) + i, d_head, x.row(t) + i, *ctx.kernels);
+        if (head.gain) head.gain += op.head_stride;
+        if (head.bias) head.bias += op.head_stride;
+      }
     }
   });
 }

@@ -20,4 +20,11 @@ constexpr float f16_to_f32(uint16_t bits) {
 /// bfloat16: the upper half of a float32.
 constexpr float bf16_to_f32(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
 
+/// Rounded to nearest, ties to even; NaN stays NaN.
+constexpr uint16_t f32_to_bf16(float x) {
+  const auto bits = std::bit_cast<uint32_t>(x);
+  if ((bits & 0x7FFFFFFFU) > 0x7F800000U) return static_cast<uint16_t>((bits >> 16) | 0x40U);
+  return static_cast<uint16_t>((bits + 0x7FFFU + ((bits >> 16) & 1U)) >> 16);
+}
+
 }  // namespace vitro
