@@ -11,7 +11,9 @@
 namespace vitro {
 namespace {
 
-constexpr std::array<const Architecture*, 6> kFamilies = {&kGpt2, &kGptNeox, &kLlama, &kQwen3, &kGemma3, &kPhi3};
+constexpr auto kFamilies =
+    std::to_array<const Architecture*>({&kGpt2, &kGptNeox, &kLlama, &kQwen2, &kQwen3, &kGemma, &kGemma2, &kGemma3,
+                                        &kPhi3, &kSmolLm3, &kGranite, &kOlmo2, &kGlm, &kGlm4, &kCohere});
 
 std::span<const std::string_view> names_of(const Architecture& arch, SourceFormat format) {
   return format == SourceFormat::kGguf ? arch.gguf_names : arch.hf_model_types;
