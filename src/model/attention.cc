@@ -25,7 +25,7 @@ void normalize_qk(const AttentionSpec& spec, const NormWeights& weights, Rows x,
   if (spec.qk_norm == QkNorm::kNone) return;
   NormOp op = norm_op(spec.qk_norm_spec, weights);
   if (spec.qk_norm == QkNorm::kWholeProjection) return normalize(op, x, x, ctx);
-  if (spec.qk_norm == QkNorm::kPerHeadOwn) op.head_stride = spec.d_head;
+  if (spec.qk_norm == QkNorm::kPerHeadOwn) op.gain_stride = spec.d_head;
   normalize_heads(op, x, spec.d_head, ctx);
 }
 

@@ -121,6 +121,15 @@ NormOp norm_op(const NormSpec& spec, const NormWeights& weights) {
           static_cast<float>(spec.gain_offset), static_cast<float>(spec.eps)};
 }
 
+std::shared_ptr<Model> assemble_model(ModelConfig config, Tensors tensors) {
+  auto model = std::make_shared<Model>();
+  model->config = std::move(config);
+  model->tensors = std::move(tensors);
+  resolve_weights(*model);
+  collect_positions(*model);
+  return model;
+}
+
 Result<std::shared_ptr<const Model>> load_model(const Checkpoint& checkpoint, const LoadOptions& options,
                                                 ThreadPool& pool) {
   VITRO_TRY_ASSIGN(ModelDescription description, describe_model(checkpoint));
@@ -128,12 +137,8 @@ Result<std::shared_ptr<const Model>> load_model(const Checkpoint& checkpoint, co
   const Architecture& arch = *description.arch;
   const std::vector<TensorSlot> slots = arch.tensor_slots(checkpoint.format(), description.config);
   VITRO_TRY_ASSIGN(const std::vector<BoundTensor> bound, bind_tensors(checkpoint, slots, arch.ignorable_tensors));
-  auto model = std::make_shared<Model>();
-  model->config = std::move(description.config);
-  VITRO_TRY_ASSIGN(model->tensors, load_tensors(checkpoint, bound, options, pool));
-  resolve_weights(*model);
-  collect_positions(*model);
-  return std::shared_ptr<const Model>(std::move(model));
+  VITRO_TRY_ASSIGN(Tensors tensors, load_tensors(checkpoint, bound, options, pool));
+  return assemble_model(std::move(description.config), std::move(tensors));
 }
 
 }  // namespace vitro

@@ -64,6 +64,10 @@ struct Model {
   std::vector<double> sinusoid;      ///< frequencies of sinusoidal positions [d_model / 2], or empty
 };
 
+/// A model of these weights: names resolved to views, tables of positions made. `tensors` must be what the slots of a
+/// description with the same shapes were filled with; `config` one that check_runnable accepts.
+std::shared_ptr<Model> assemble_model(ModelConfig config, Tensors tensors);
+
 /// Rotary positions of every kind for a sequence whose prompt has `seq_len` tokens.
 std::vector<Rotary> rotary_for(const Model& model, int64_t seq_len);
 
