@@ -9,12 +9,13 @@
 namespace vitro {
 namespace {
 
-AttendShape attend_shape(const AttentionSpec& spec) {
+AttendShape attend_shape(const AttentionSpec& spec, CacheType cache_type) {
   return {.n_head = spec.n_head,
           .n_kv_head = spec.n_kv_head,
           .d_head = spec.d_head,
           .window = spec.mask == MaskKind::kWindow ? spec.window : 0,
-          .scale = static_cast<float>(spec.scale)};
+          .scale = static_cast<float>(spec.scale),
+          .cache_type = cache_type};
 }
 
 // Tables for ops/attend of one layer, in the room that the activations keep for them.
@@ -79,7 +80,7 @@ void append_to_cache(const BlockPass& block, const Qkv& qkv) {
 Rows attend_heads(const BlockPass& block, const Qkv& qkv) {
   const AttentionSpec& spec = block.spec().attn;
   Pass& pass = block.pass;
-  const AttendShape shape = attend_shape(spec);
+  const AttendShape shape = attend_shape(spec, pass.cache.spec().type);
   const AttendOut out{pass.rows(Act::kZ, spec.n_head * spec.d_head), pass.rows(Act::kLse, spec.n_head)};
   const Rows scratch =
       pass.acts.rows(Act::kAttendScratch, pass.ctx.pool->n_threads(), attend_scratch_floats(spec.d_head));

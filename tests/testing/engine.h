@@ -63,7 +63,7 @@ inline Session make_session(std::shared_ptr<const Model> model, int64_t n_ctx, c
 /// Logits of every row, [n_ids, vocab_size].
 inline std::vector<float> all_logits(Session& session, std::span<const int32_t> ids) {
   std::vector<float> out;
-  session.begin(0, static_cast<int64_t>(ids.size()));
+  session.begin(0, {.prompt_len = std::ssize(ids)});
   const Status status = session.feed_all(0, ids, [&](int64_t, const Rows& rows) {
     out.insert(out.end(), rows.data, rows.data + rows.n_rows * rows.width);
   });
