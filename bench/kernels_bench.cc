@@ -131,7 +131,8 @@ void register_rows(const KernelTable& table) {
                    t.rope({x, n / 64, 64, 32, cos, sin, is_adjacent});
                  });
   }
-  static constexpr const char* kNames[] = {"silu_gate", "gelu_tanh_gate", "gelu_erf_gate", "relu_gate"};
+  static constexpr const char* kNames[] = {"silu_gate", "gelu_tanh_gate",    "gelu_erf_gate",
+                                           "relu_gate", "relu_squared_gate", "quick_gelu_gate"};
   for (int f = 0; f < vitro::kNActivations; ++f) {
     register_row(table, kNames[f], 8192, 12, [f](const T& t, const F* gate, const F* up, int64_t n, F* out) {
       t.activate_gate[f](gate, up, n, out);

@@ -82,11 +82,6 @@ HeadRun head_run(const PageLayout& layout, std::byte* page, int64_t head, int64_
 
 using EncodeFn = void (*)(const EncodeArgs&) noexcept;
 
-// Until every kernel table can encode.
-void copy_floats(const EncodeArgs& args) noexcept {
-  std::memcpy(args.elements, args.x, static_cast<size_t>(args.n) * sizeof(float));
-}
-
 void encode_rows(const PageLayout& layout, ConstRows rows, const HeadRun& run, EncodeFn encode) {
   for (int64_t t = 0; t < rows.n_rows; ++t) {
     encode({rows.row(t), layout.d_head, layout.scale_block, run.v + t * layout.row_bytes(),
@@ -228,8 +223,7 @@ void KvCache::append(int64_t layer, SequenceId sequence, int64_t first_pos, Cons
   const PageLayout layout = page_layout(spec_, shape);
   const int32_t* page_ids = groups_[static_cast<size_t>(shape.group)].page_ids(sequence);
   std::byte* base = storage_.data() + layer_offset_[static_cast<size_t>(layer)];
-  const EncodeFn table_encode = ctx.kernels->encode[static_cast<int>(spec_.type)];
-  const EncodeFn encode = table_encode ? table_encode : copy_floats;
+  const EncodeFn encode = ctx.kernels->encode[static_cast<int>(spec_.type)];
   const int64_t end_pos = first_pos + k.n_rows, first_run = first_pos / kRun;
   VITRO_DCHECK(first_pos >= 0 && end_pos <= length(sequence));
   ctx.pool->parallel_for(ceil_div(end_pos, kRun) - first_run, 1, "append", [&](int64_t begin, int64_t end, int) {

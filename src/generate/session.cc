@@ -187,8 +187,12 @@ Rows Session::forward_rows(std::span<const SequenceInput> inputs, std::span<cons
     const int64_t first_pos = cache_.length(input.sequence), n_rows = std::ssize(input.ids);
     const Status reserved = cache_.reserve(input.sequence, first_pos + n_rows);
     VITRO_CHECK(reserved.has_value());
-    batch_rows_.push_back(
-        {input.sequence, std::ssize(batch_ids_), n_rows, first_pos, state.rotary, state.begun.first_pos});
+    batch_rows_.push_back({.sequence = input.sequence,
+                           .first_row = std::ssize(batch_ids_),
+                           .n_rows = n_rows,
+                           .first_pos = first_pos,
+                           .pos_shift = state.begun.first_pos,
+                           .rotary = state.rotary});
     batch_ids_.insert(batch_ids_.end(), input.ids.begin(), input.ids.end());
   }
   const TokenBatch batch{batch_ids_, batch_rows_, logit_rows};

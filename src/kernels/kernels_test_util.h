@@ -31,6 +31,13 @@ inline std::vector<const KernelTable*> usable_tables() {
   return tables;
 }
 
+/// Those that are not the reference.
+inline std::vector<const KernelTable*> fast_tables() {
+  std::vector<const KernelTable*> tables = usable_tables();
+  tables.pop_back();
+  return tables;
+}
+
 /// n values in [-magnitude, magnitude), a function of the seed alone.
 inline std::vector<float> random_values(int64_t n, uint64_t seed, double magnitude = 1) {
   std::vector<float> values(static_cast<size_t>(n));

@@ -138,9 +138,14 @@ struct AttendProbsArgs {
 };
 
 /// Rounds one head's key or value of one position to a cache type: x [n] -> elements [n] and scales [n / scale_block],
-/// both contiguous. Scaled types: scale = float16(max|x| / largest) (127 for int8, 448 for FP8); an element is x *
-/// (largest / max|x|) rounded (int8: to nearest, halves away from zero, as GGUF's Q8_0; FP8: to nearest even). An
-/// all-zero block has scale 0 and elements 0.
+/// both contiguous. Every table gives the same bytes.
+///   float16, bfloat16   to nearest even; float16 makes infinity of magnitudes from 65520 on; NaN stays NaN
+///   scaled types        step = max|x| / largest, in float32 (largest: 127 for int8, 448 for FP8);
+///                       scale = float16(step); element = x * (1 / step), rounded: int8 to nearest, halves away from
+///                       zero (all as GGUF's Q8_0), FP8 to nearest even
+/// Where 1 / step is not finite (a block of zeros or of magnitudes below 1e-36) all elements are 0. A block with a NaN
+/// or an infinity has scale NaN and elements 0, so that all of it reads as NaN. A step beyond float16 makes the scale
+/// infinite.
 struct EncodeArgs {
   const float* x = nullptr;
   int64_t n = 0;

@@ -50,6 +50,10 @@ std::array<ActivationSlot, kNActs> activation_slots(const ModelConfig& config, c
   const Step attn_in_last = is_parallel ? Step::kGateUp : Step::kQkv;
   std::array<ActivationSlot, kNActs> slots{};
   const auto set = [&](ActivationSlot slot) { slots[static_cast<size_t>(slot.act)] = slot; };
+  const AttentionSpec* alibi = alibi_spec(config);
+  set({Act::kEmbedNarrow, config.d_embed > 0 ? n : 0, config.d_embed, Step::kEmbed, Step::kEmbed});
+  set({Act::kAttendBias, alibi ? alibi->n_head : 0, limits.n_ctx + kAttendTile, Step::kEmbed, Step::kFfnAdd});
+  set({Act::kFinalNarrow, config.d_embed > 0 ? limits.n_logits : 0, config.d_embed, Step::kHead, Step::kHead});
   set({Act::kResid, n, d, Step::kEmbed, Step::kFinalNorm});
   set({Act::kRopeCos, w.n_rope_kinds * n, w.n_pairs, Step::kEmbed, Step::kFfnAdd});
   set({Act::kRopeSin, w.n_rope_kinds * n, w.n_pairs, Step::kEmbed, Step::kFfnAdd});

@@ -34,23 +34,26 @@ enum class Step : uint8_t {
 };
 
 /// X-macro: enum name, printed name, what it holds.
-#define VITRO_ACTIVATIONS(X)                                                           \
-  X(kResid, "resid", "residual stream [n_tokens, d_model]")                            \
-  X(kRopeCos, "rope_cos", "cosines of each rotary kind [n_kinds * n_tokens, n_pairs]") \
-  X(kRopeSin, "rope_sin", "sines of each rotary kind")                                 \
-  X(kAttnIn, "attn_in", "normalised rows [n_tokens, d_model]")                         \
-  X(kQ, "q", "[n_tokens, n_head * d_head]")                                            \
-  X(kK, "k", "[n_tokens, n_kv_head * d_head]")                                         \
-  X(kV, "v", "[n_tokens, n_kv_head * d_head]")                                         \
-  X(kZ, "z", "weighted values [n_tokens, n_head * d_head]")                            \
-  X(kLse, "lse", "log-sum-exp of scores [n_tokens, n_head]")                           \
-  X(kAttendScratch, "attend_scratch", "tiles of each thread")                          \
-  X(kAttnOut, "attn_out", "[n_tokens, d_model]")                                       \
-  X(kFfnIn, "ffn_in", "normalised rows [n_tokens, d_model]")                           \
-  X(kGate, "gate", "[n_tokens, d_ff]")                                                 \
-  X(kUp, "up", "[n_tokens, d_ff]; gated layers only")                                  \
-  X(kFfnOut, "ffn_out", "[n_tokens, d_model]")                                         \
-  X(kFinal, "final", "rows that need logits [n_logits, d_model]")                      \
+#define VITRO_ACTIVATIONS(X)                                                                \
+  X(kEmbedNarrow, "embed_narrow", "embeddings before their projection [n_tokens, d_embed]") \
+  X(kResid, "resid", "residual stream [n_tokens, d_model]")                                 \
+  X(kRopeCos, "rope_cos", "cosines of each rotary kind [n_kinds * n_tokens, n_pairs]")      \
+  X(kRopeSin, "rope_sin", "sines of each rotary kind")                                      \
+  X(kAttendBias, "attend_bias", "ALiBi by head and distance [n_head, n_ctx + kAttendTile]") \
+  X(kAttnIn, "attn_in", "normalised rows [n_tokens, d_model]")                              \
+  X(kQ, "q", "[n_tokens, n_head * d_head]")                                                 \
+  X(kK, "k", "[n_tokens, n_kv_head * d_head]")                                              \
+  X(kV, "v", "[n_tokens, n_kv_head * d_head]")                                              \
+  X(kZ, "z", "weighted values [n_tokens, n_head * d_head]")                                 \
+  X(kLse, "lse", "log-sum-exp of scores [n_tokens, n_head]")                                \
+  X(kAttendScratch, "attend_scratch", "tiles of each thread")                               \
+  X(kAttnOut, "attn_out", "[n_tokens, d_model]")                                            \
+  X(kFfnIn, "ffn_in", "normalised rows [n_tokens, d_model]")                                \
+  X(kGate, "gate", "[n_tokens, d_ff]")                                                      \
+  X(kUp, "up", "[n_tokens, d_ff]; gated layers only")                                       \
+  X(kFfnOut, "ffn_out", "[n_tokens, d_model]")                                              \
+  X(kFinal, "final", "rows that need logits [n_logits, d_model]")                           \
+  X(kFinalNarrow, "final_narrow", "the same after their projection [n_logits, d_embed]")    \
   X(kLogits, "logits", "[n_logits, vocab_size]")
 
 enum class Act : uint8_t {
@@ -67,6 +70,7 @@ struct BatchLimits {
   int64_t n_logits = 1;
   int64_t n_sequences = 1;
   int n_threads = 1;
+  int64_t n_ctx = 1;  ///< positions of the longest sequence
 };
 
 /// One buffer: floats it needs at the limits, and the first and last step that touches it (both included).

@@ -3,19 +3,31 @@
 #include <array>
 
 #include "model/embedding.h"
+#include "ops/elementwise.h"
 #include "ops/linear.h"
 #include "ops/rope.h"
 
 namespace vitro {
 namespace {
 
-AttendShape attend_shape(const AttentionSpec& spec, CacheType cache_type) {
+AttendShape attend_shape(const BlockPass& block, const AttentionSpec& spec) {
   return {.n_head = spec.n_head,
           .n_kv_head = spec.n_kv_head,
           .d_head = spec.d_head,
           .window = spec.mask == MaskKind::kWindow ? spec.window : 0,
           .scale = static_cast<float>(spec.scale),
-          .cache_type = cache_type};
+          .softcap = static_cast<float>(spec.softcap),
+          .cache_type = block.pass.cache.spec().type,
+          .bias = spec.position == PositionKind::kAlibi ? alibi_bias(block.model, block.pass) : AttendBias{}};
+}
+
+// Normalises q or k in place, over each head or over the whole projection.
+void normalize_qk(const AttentionSpec& spec, const NormWeights& weights, Rows x, OpContext& ctx) {
+  if (spec.qk_norm == QkNorm::kNone) return;
+  NormOp op = norm_op(spec.qk_norm_spec, weights);
+  if (spec.qk_norm == QkNorm::kWholeProjection) return normalize(op, x, x, ctx);
+  if (spec.qk_norm == QkNorm::kPerHeadOwn) op.gain_stride = spec.d_head;
+  normalize_heads(op, x, spec.d_head, ctx);
 }
 
 // Tables for ops/attend of one layer, in the room that the activations keep for them.
@@ -48,6 +60,9 @@ Qkv project_qkv(const BlockPass& block, ConstRows x) {
          std::array{LinearJob{weights.w_q, weights.b_q, qkv.q}, LinearJob{weights.w_k, weights.b_k, qkv.k},
                     LinearJob{weights.w_v, weights.b_v, qkv.v}},
          block.pass.ctx);
+  if (spec.qkv_clip != 0.0) {
+    for (const Rows& rows : {qkv.q, qkv.k, qkv.v}) clamp(rows, static_cast<float>(spec.qkv_clip), block.pass.ctx);
+  }
   block.see(HookPoint::kQ, qkv.q);
   block.see(HookPoint::kK, qkv.k);
   block.see(HookPoint::kV, qkv.v);
@@ -57,10 +72,8 @@ Qkv project_qkv(const BlockPass& block, ConstRows x) {
 void rotate_qk(const BlockPass& block, const Qkv& qkv) {
   const AttentionSpec& spec = block.spec().attn;
   OpContext& ctx = block.pass.ctx;
-  if (spec.qk_norm == QkNorm::kPerHeadShared) {
-    normalize_heads(norm_op(spec.qk_norm_spec, block.weights().attn.q_norm), qkv.q, spec.d_head, ctx);
-    normalize_heads(norm_op(spec.qk_norm_spec, block.weights().attn.k_norm), qkv.k, spec.d_head, ctx);
-  }
+  normalize_qk(spec, block.weights().attn.q_norm, qkv.q, ctx);
+  normalize_qk(spec, block.weights().attn.k_norm, qkv.k, ctx);
   if (const int kind = block.model.rope_kind_of[static_cast<size_t>(block.layer)]; kind >= 0) {
     const RopeTables tables = rope_tables(block.model, kind, block.pass);
     rotate(tables, qkv.q, spec.d_head, ctx);
@@ -80,7 +93,7 @@ void append_to_cache(const BlockPass& block, const Qkv& qkv) {
 Rows attend_heads(const BlockPass& block, const Qkv& qkv) {
   const AttentionSpec& spec = block.spec().attn;
   Pass& pass = block.pass;
-  const AttendShape shape = attend_shape(spec, pass.cache.spec().type);
+  const AttendShape shape = attend_shape(block, spec);
   const AttendOut out{pass.rows(Act::kZ, spec.n_head * spec.d_head), pass.rows(Act::kLse, spec.n_head)};
   const Rows scratch =
       pass.acts.rows(Act::kAttendScratch, pass.ctx.pool->n_threads(), attend_scratch_floats(spec.d_head));

@@ -11,9 +11,9 @@ struct Qkv {
   Rows q, k, v;
 };
 
-/// q = W_q x + b_q, k = W_k x + b_k, v = W_v x + b_v;  x [n_tokens, d_model]
+/// q = W_q x + b_q, k = W_k x + b_k, v = W_v x + b_v, clamped where the family does;  x [n_tokens, d_model]
 Qkv project_qkv(const BlockPass& block, ConstRows x);
-/// Normalises each head of q and k where the family does, then applies rotary positions where this layer has them, in
+/// Normalises q and k where the family does, then applies rotary positions where this layer has them, in
 /// place.
 void rotate_qk(const BlockPass& block, const Qkv& qkv);
 /// Stores the rows of k and v at their positions in the cache.

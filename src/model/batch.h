@@ -23,12 +23,11 @@ struct SequenceRows {
   SequenceId sequence = 0;
   int64_t first_row = 0;
   int64_t n_rows = 0;
-  int64_t first_pos = 0;
-  /// By rotary kind (Model::rope_kinds). The same for all rows that a sequence has in the cache, because some
-  /// kinds depend on the length and cached keys keep the angles they were stored with.
+  int64_t first_pos = 0;  ///< place in the cache
+  int64_t pos_shift = 0;  ///< added where a place becomes a position (rotary, learned, sinusoidal)
+  /// By rotary kind (Model::rope_kinds). The same for all rows that a sequence has in the cache, because some kinds
+  /// depend on the length and cached keys keep the angles they were stored with.
   std::span<const Rotary> rotary;
-  /// Learned and rotary positions are those of the cache plus this.
-  int64_t pos_shift = 0;
 };
 
 /// One forward pass: token ids of every row, whose rows they are, and which rows need logits (ascending).

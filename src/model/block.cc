@@ -9,10 +9,37 @@
 namespace vitro {
 namespace {
 
-// Sandwich blocks normalise what a half gives before it is added.
-void norm_output(const BlockPass& block, const NormWeights& weights, Rows out) {
-  if (block.spec().norm_place != NormPlace::kSandwich) return;
-  normalize(norm_op(block.spec().norm, weights), out, out, block.pass.ctx);
+bool has_norm_before(const BlockSpec& spec) {
+  return spec.norm_place == NormPlace::kPre || spec.norm_place == NormPlace::kSandwich;
+}
+
+bool has_norm_on_output(const BlockSpec& spec) {
+  return spec.norm_place == NormPlace::kSandwich || spec.norm_place == NormPlace::kOutOnly;
+}
+
+// What a half reads: the stream, normalised where norms stand before the halves. Where the residual is the norm's
+// output, that takes the stream's place.
+Rows half_input(const BlockPass& block, const NormWeights& norm, Act act, Rows resid) {
+  const BlockSpec& spec = block.spec();
+  if (!has_norm_before(spec)) return resid;
+  const Rows x = spec.residual_from_norm ? resid : block.pass.rows(act, resid.width);
+  normalize(norm_op(spec.norm, norm), resid, x, block.pass.ctx);
+  return x;
+}
+
+// What a half adds to the stream, from what it gives.
+void finish_half(const BlockPass& block, const NormWeights& post_norm, HookPoint point, Rows out) {
+  const BlockSpec& spec = block.spec();
+  if (has_norm_on_output(spec)) normalize(norm_op(spec.norm, post_norm), out, out, block.pass.ctx);
+  if (spec.residual_scale != 1.0) scale(out, static_cast<float>(spec.residual_scale), block.pass.ctx);
+  block.see(point, out);
+}
+
+// resid += out, normalised after the sum in the order of the 2017 paper.
+void add_to_stream(const BlockPass& block, const NormWeights& norm, ConstRows out, Rows resid) {
+  const BlockSpec& spec = block.spec();
+  add(resid, out, resid, block.pass.ctx);
+  if (spec.norm_place == NormPlace::kPost) normalize(norm_op(spec.norm, norm), resid, resid, block.pass.ctx);
 }
 
 }  // namespace
@@ -21,12 +48,10 @@ void run_block(const Model& model, int64_t layer, Rows resid, Pass& pass) {
   const BlockPass block{model, layer, pass};
   const BlockSpec& spec = block.spec();
   const BlockWeights& weights = block.weights();
-  const int64_t d_model = model.config.d_model;
   block.see(HookPoint::kResidPre, resid);
 
   // Step 1. Normalise the rows.
-  const Rows attn_in = pass.rows(Act::kAttnIn, d_model);
-  normalize(norm_op(spec.norm, weights.attn_norm), resid, attn_in, pass.ctx);
+  const Rows attn_in = half_input(block, weights.attn_norm, Act::kAttnIn, resid);
   // Step 2. Project them to queries, keys and values.
   const Qkv qkv = project_qkv(block, attn_in);
   // Step 3. Rotate queries and keys by their positions.
@@ -39,30 +64,25 @@ void run_block(const Model& model, int64_t layer, Rows resid, Pass& pass) {
   const Rows z = attend_heads(block, qkv);
   // Step 7. Project the joined heads back to the width of the stream.
   const Rows attn_out = project_out(block, z);
-  norm_output(block, weights.attn_post_norm, attn_out);
-  block.see(HookPoint::kAttnOut, attn_out);
+  finish_half(block, weights.attn_post_norm, HookPoint::kAttnOut, attn_out);
   // Step 8. Add to the stream (parallel blocks wait for the other half).
   const bool is_sequential = spec.residual == Residual::kSequential;
   if (is_sequential) {
-    add(resid, attn_out, resid, pass.ctx);
+    add_to_stream(block, weights.attn_norm, attn_out, resid);
     block.see(HookPoint::kResidMid, resid);
   }
 
   // Step 9. Normalise again (or share the rows of step 1).
-  Rows ffn_in = attn_in;
-  if (spec.residual != Residual::kParallelSharedNorm) {
-    ffn_in = pass.rows(Act::kFfnIn, d_model);
-    normalize(norm_op(spec.norm, weights.ffn_norm), resid, ffn_in, pass.ctx);
-  }
+  const bool is_shared = spec.residual == Residual::kParallelSharedNorm;
+  const Rows ffn_in = is_shared ? attn_in : half_input(block, weights.ffn_norm, Act::kFfnIn, resid);
   // Step 10. Widen and activate.
   const Rows neurons = widen(block, ffn_in);
   // Step 11. Narrow back.
   const Rows ffn_out = narrow(block, neurons);
-  norm_output(block, weights.ffn_post_norm, ffn_out);
-  block.see(HookPoint::kMlpOut, ffn_out);
+  finish_half(block, weights.ffn_post_norm, HookPoint::kMlpOut, ffn_out);
   // Step 12. Add to the stream.
   if (!is_sequential) add(ffn_out, attn_out, ffn_out, pass.ctx);
-  add(resid, ffn_out, resid, pass.ctx);
+  add_to_stream(block, weights.ffn_norm, ffn_out, resid);
   block.see(HookPoint::kResidPost, resid);
 }
 

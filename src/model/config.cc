@@ -16,11 +16,17 @@ class Checker {
 
   Status check() {
     range("d_model", config_.d_model, 1, kMaxWidth);
+    range("d_embed", config_.d_embed, 0, kMaxWidth);
     range("vocab_size", config_.vocab_size, 1, kMaxVocab);
     range("n_ctx", config_.n_ctx, 1, kMaxContext);
     range("n_layer", config_.n_layer(), 1, kMaxLayers);
     if (config_.position == PositionKind::kLearned) range("n_position_rows", config_.n_position_rows, 1, kMaxContext);
+    if (config_.position == PositionKind::kSinusoidal && config_.d_model % 2 != 0) {
+      add("d_model", fmt::format("{}", config_.d_model), "must be even for sinusoidal positions");
+    }
     positive("embed_scale", config_.embed_scale);
+    nonzero("logit_scale", config_.logit_scale);
+    not_negative("logit_softcap", config_.logit_softcap);
     norm(config_.embed_norm);
     norm(config_.final_norm);
     for (size_t i = 0; i < config_.blocks.size(); ++i) {
@@ -54,8 +60,14 @@ class Checker {
     head_split(attn);
     positive("attn.scale", attn.scale);
     if (attn.qk_norm != QkNorm::kNone) norm(attn.qk_norm_spec);
+    if (attn.qk_norm == QkNorm::kPerHeadOwn) {
+      range("attn.n_head", attn.n_head, 1, kMaxHeadNorms / std::max(config_.n_layer(), int64_t{1}));
+    }
+    not_negative("attn.softcap", attn.softcap);
+    not_negative("attn.qkv_clip", attn.qkv_clip);
     if (attn.mask == MaskKind::kWindow) range("attn.window", attn.window, 1, kMaxContext);
     if (attn.position == PositionKind::kRope) rope(attn, attn.rope);
+    if (attn.position == PositionKind::kAlibi) positive("attn.alibi_max_bias", attn.alibi_max_bias);
   }
 
   /// Where the file gives no width of a head, the heads must divide d_model.
@@ -81,13 +93,9 @@ class Checker {
   void scaling(const RopeSpec& rope) {
     if (rope.scaling == RopeScaling::kNone || rope.scaling == RopeScaling::kFactors) return;
     positive("rope.factor", rope.factor);
-    if (rope.scaling == RopeScaling::kLinear) return;
+    if (rope.scaling == RopeScaling::kNtk || rope.scaling == RopeScaling::kDynamic) ntk(rope);
+    if (rope.scaling == RopeScaling::kLinear || rope.scaling == RopeScaling::kNtk) return;
     range("rope.n_ctx_original", rope.n_ctx_original, 2, kMaxContext);
-    if (rope.scaling == RopeScaling::kDynamic) {
-      if (rope.factor < 1.0)
-        add("rope.factor", fmt::format("{}", rope.factor), "must be at least 1 for dynamic scaling");
-      if (rope.d_rot == 2) add("rope.d_rot", "2", "is too narrow for dynamic scaling");
-    }
     if (rope.scaling == RopeScaling::kYarn) yarn(rope);
     if (rope.scaling == RopeScaling::kLongRope) {
       factors("rope.short_factors", rope, rope.short_factors);
@@ -100,14 +108,19 @@ class Checker {
     }
   }
 
+  /// The base is raised to d_rot / (d_rot - 2).
+  void ntk(const RopeSpec& rope) {
+    if (rope.factor < 1.0) add("rope.factor", fmt::format("{}", rope.factor), "must be at least 1 for this scaling");
+    if (rope.d_rot == 2) add("rope.d_rot", "2", "is too narrow for this scaling");
+  }
+
   void yarn(const RopeSpec& rope) {
     positive("rope.beta_fast", rope.beta_fast);
     positive("rope.beta_slow", rope.beta_slow);
     if (rope.beta_fast < rope.beta_slow)
       add("rope.beta_fast", fmt::format("{}", rope.beta_fast), "must not be below beta_slow");
-    if (!(rope.mscale >= 0.0)) add("rope.mscale", fmt::format("{}", rope.mscale), "must not be negative");
-    if (!(rope.mscale_all_dim >= 0.0))
-      add("rope.mscale_all_dim", fmt::format("{}", rope.mscale_all_dim), "must not be negative");
+    not_negative("rope.mscale", rope.mscale);
+    not_negative("rope.mscale_all_dim", rope.mscale_all_dim);
   }
 
   /// Empty lists stand in the weights instead (GGUF).
@@ -133,6 +146,15 @@ class Checker {
 
   void positive(std::string_view name, double value) {
     if (!(std::isfinite(value) && value > 0.0)) add(name, fmt::format("{}", value), "must be a finite number above 0");
+  }
+
+  void not_negative(std::string_view name, double value) {
+    if (!(std::isfinite(value) && value >= 0.0))
+      add(name, fmt::format("{}", value), "must be a finite number, not negative");
+  }
+
+  void nonzero(std::string_view name, double value) {
+    if (!std::isfinite(value) || value == 0.0) add(name, fmt::format("{}", value), "must be a finite number, not 0");
   }
 
   /// "name (key in the file) = value rule", each once.
@@ -173,40 +195,29 @@ class Refusals {
   std::vector<std::string_view> knobs_;
 };
 
-bool is_runnable_position(PositionKind position) {
-  return position == PositionKind::kNone || position == PositionKind::kLearned || position == PositionKind::kRope;
-}
-
-bool is_runnable_activation(ActivationKind activation) {
-  return activation == ActivationKind::kSilu || activation == ActivationKind::kGeluTanh ||
-         activation == ActivationKind::kGeluErf || activation == ActivationKind::kRelu;
+bool has_same_bias(const AttentionSpec& a, const AttentionSpec& b) {
+  return a.n_head == b.n_head && a.alibi_max_bias == b.alibi_max_bias && a.is_alibi_scaled == b.is_alibi_scaled &&
+         a.is_alibi_bf16 == b.is_alibi_bf16 && a.scale == b.scale;
 }
 
 void refuse_attention(const AttentionSpec& attn, Refusals& refuse) {
   refuse.when(attn.d_head_v != attn.d_head, "values of another width than keys");
-  refuse.when(attn.qkv_clip != 0.0, "clamped projections");
-  refuse.when(attn.qk_norm == QkNorm::kPerHeadOwn || attn.qk_norm == QkNorm::kWholeProjection,
-              "this kind of q and k norm");
-  refuse.when(attn.qk_norm != QkNorm::kNone && attn.qk_norm_spec.kind != NormKind::kRms, "LayerNorm on q and k");
-  refuse.when(attn.softcap != 0.0, "soft-capped attention scores");
   refuse.when(attn.mask != MaskKind::kCausal && attn.mask != MaskKind::kWindow, "this attention mask");
   refuse.when(attn.has_sinks, "attention sinks");
-  refuse.when(!is_runnable_position(attn.position), "this kind of positions");
-  refuse.when(attn.position == PositionKind::kRope && attn.rope.scaling == RopeScaling::kLongRope, "LongRoPE");
+  refuse.when(attn.position == PositionKind::kT5Bias, "T5's relative position buckets");
   refuse.when(attn.kv_lora_rank != 0 || attn.q_lora_rank != 0, "latent attention");
 }
 
 void refuse_block(const BlockSpec& block, Refusals& refuse) {
   refuse.when(block.norm.kind == NormKind::kNone, "blocks without norms");
-  refuse.when(block.norm_place == NormPlace::kPost || block.norm_place == NormPlace::kOutOnly,
-              "norms after each half only");
-  refuse.when(block.residual_from_norm, "residuals from the norm's output");
-  refuse.when(block.residual_scale != 1.0, "scaled residuals");
+  refuse.when(block.residual_from_norm && block.norm_place != NormPlace::kPre, "residuals from norms of another place");
+  refuse.when(block.residual_from_norm && block.residual != Residual::kSequential,
+              "parallel halves with residuals from the norm");
   refuse.when(block.residual != Residual::kSequential && block.norm_place != NormPlace::kPre,
               "parallel halves without pre-norms");
   refuse.when(block.has_cross_attention, "cross attention");
   refuse.when(block.ffn.moe.n_expert != 0, "mixture of experts");
-  refuse.when(!is_runnable_activation(block.ffn.activation), "this activation");
+  refuse.when(block.ffn.activation == ActivationKind::kClampedSwiglu, "clamped SwiGLU");
   refuse_attention(block.attn, refuse);
 }
 
@@ -221,17 +232,25 @@ std::vector<RopeSpec> rope_kinds(const ModelConfig& config) {
   return kinds;
 }
 
+const AttentionSpec* alibi_spec(const ModelConfig& config) {
+  for (const BlockSpec& block : config.blocks) {
+    if (block.attn.position == PositionKind::kAlibi) return &block.attn;
+  }
+  return nullptr;
+}
+
 Status check_config(const ModelConfig& config) { return Checker(config).check(); }
 
 Status check_runnable(const ModelConfig& config) {
   Refusals refuse;
   refuse.when(config.kind != ModelKind::kDecoder, "encoders");
-  refuse.when(config.position == PositionKind::kSinusoidal, "sinusoidal positions");
-  refuse.when(config.embed_norm.kind != NormKind::kNone, "norms on embeddings");
   refuse.when(config.n_token_types != 0, "token types");
-  refuse.when(config.logit_softcap != 0.0, "soft-capped logits");
-  refuse.when(config.logit_scale != 1.0, "scaled logits");
-  for (const BlockSpec& block : config.blocks) refuse_block(block, refuse);
+  const AttentionSpec* alibi = alibi_spec(config);
+  for (const BlockSpec& block : config.blocks) {
+    refuse_block(block, refuse);
+    refuse.when(alibi && block.attn.position == PositionKind::kAlibi && !has_same_bias(block.attn, *alibi),
+                "ALiBi that differs between layers");
+  }
   return refuse.status();
 }
 

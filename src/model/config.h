@@ -18,6 +18,7 @@ inline constexpr int64_t kMaxLayers = 10'000;
 inline constexpr int64_t kMaxWidth = int64_t{1} << 22;  ///< d_model, d_ff, n_head * d_head
 inline constexpr int64_t kMaxVocab = int64_t{1} << 24;
 inline constexpr int64_t kMaxContext = int64_t{1} << 30;
+inline constexpr int64_t kMaxHeadNorms = int64_t{1} << 18;  ///< heads with norms of their own, all layers together
 
 enum class ModelKind : uint8_t { kDecoder, kEncoder, kEncoderDecoder };
 
@@ -27,7 +28,7 @@ enum class PositionKind : uint8_t { kNone, kLearned, kSinusoidal, kRope, kAlibi,
 /// Which values of a head form a pair: halves (i, i + r/2) or adjacent (2i, 2i + 1).
 enum class RopePairing : uint8_t { kHalves, kAdjacent };
 /// How frequencies are stretched beyond the trained length; formulas in model/rope.cc.
-enum class RopeScaling : uint8_t { kNone, kLinear, kDynamic, kYarn, kLongRope, kLlama3, kFactors };
+enum class RopeScaling : uint8_t { kNone, kLinear, kNtk, kDynamic, kYarn, kLongRope, kLlama3, kFactors };
 
 /// Rotary positions of one kind of layer. Frequencies f_i = theta^(-2i/d_rot), i < d_rot / 2, then stretched.
 struct RopeSpec {
@@ -35,7 +36,7 @@ struct RopeSpec {
   double theta = 10000.0;
   RopePairing pairing = RopePairing::kHalves;
   RopeScaling scaling = RopeScaling::kNone;
-  double factor = 1.0;  ///< linear, dynamic, yarn, llama3
+  double factor = 1.0;  ///< linear, ntk, dynamic, yarn, llama3
   /// yarn, longrope, llama3: length the model was trained at first; dynamic: the longest the model is made for
   int64_t n_ctx_original = 0;
   double low_freq_factor = 1.0;                               ///< llama3
@@ -87,9 +88,10 @@ struct AttentionSpec {
   int64_t n_summary = 0;   ///< kFixedBlocks: columns of each past block that all later rows see
   bool has_sinks = false;  ///< a learned logit a head that takes part in the softmax
   PositionKind position = PositionKind::kRope;
-  RopeSpec rope = {};  ///< position == kRope
-  double alibi_max_bias = 0.0;
-  bool is_alibi_scaled = false;  ///< bias added before the scale
+  RopeSpec rope = {};            ///< position == kRope
+  double alibi_max_bias = 0.0;   ///< alibi: slopes are 2^(-max_bias i / n), formula in model/alibi.h
+  bool is_alibi_scaled = false;  ///< the bias is added before the scale
+  bool is_alibi_bf16 = false;    ///< slope, position and their product are rounded to bfloat16 (Falcon)
   // Latent attention (DeepSeek); 0: none.
   int64_t q_lora_rank = 0, kv_lora_rank = 0, d_head_nope = 0, d_head_rope = 0;
   friend bool operator==(const AttentionSpec&, const AttentionSpec&) = default;
@@ -122,8 +124,8 @@ struct FeedForwardSpec {
 
 // ---- one block ----
 
-/// Where norms stand. pre: before each half; post: after the add; sandwich: before and on the output; out_only: on the
-/// output alone.
+/// Where norms stand. pre: before each half; post: after the add (Vaswani et al. 2017); sandwich: before and on the
+/// output; out_only: on the output alone.
 enum class NormPlace : uint8_t { kPre, kPost, kSandwich, kOutOnly };
 /// sequential: x += attn(norm x); x += ffn(norm x).  parallel: x += attn(norm1 x) + ffn(norm2 x), norm2 may be norm1.
 enum class Residual : uint8_t { kSequential, kParallel, kParallelSharedNorm };
@@ -132,8 +134,8 @@ struct BlockSpec {
   NormSpec norm = {};  ///< kind and eps of every norm of the block but qk_norm
   NormPlace norm_place = NormPlace::kPre;
   Residual residual = Residual::kSequential;
-  bool residual_from_norm = false;  ///< the residual is the norm's output (BLOOM's flag)
-  double residual_scale = 1.0;
+  bool residual_from_norm = false;  ///< kPre: the norm's output replaces the stream (BLOOM's flag)
+  double residual_scale = 1.0;      ///< multiplies what a half adds to the stream
   bool has_cross_attention = false;
   AttentionSpec attn = {};
   FeedForwardSpec ffn = {};
@@ -155,13 +157,15 @@ struct ModelConfig {
   std::string family = {};  ///< registry name, for people only
   ModelKind kind = ModelKind::kDecoder;
   int64_t d_model = 0;
+  int64_t d_embed = 0;     ///< width of embedding and head where a projection leads to d_model and back; 0: d_model
   int64_t vocab_size = 0;  ///< rows of the embedding
   int64_t n_ctx = 0;       ///< longest sequence the model is made for
 
   double embed_scale = 1.0;
   NormSpec embed_norm = {};
   PositionKind position =
-      PositionKind::kRope;  ///< kLearned / kSinusoidal add to the embedding; others act in attention
+      PositionKind::kRope;           ///< kLearned / kSinusoidal add to the embedding; others act in attention
+  bool is_sinusoid_adjacent = true;  ///< sine and cosine of a frequency side by side, as in the paper; else two halves
   int64_t position_offset = 0;
   int64_t n_position_rows = 0;
   int64_t n_token_types = 0;
@@ -180,10 +184,14 @@ struct ModelConfig {
   std::vector<ConfigValue> values = {};  ///< every key that was read or defaulted, in reading order
 
   int64_t n_layer() const { return static_cast<int64_t>(blocks.size()); }
+  /// Width of a row of the embedding.
+  int64_t embed_width() const { return d_embed > 0 ? d_embed : d_model; }
 };
 
 /// The distinct rotary kinds of the blocks, in order of first use.
 std::vector<RopeSpec> rope_kinds(const ModelConfig& config);
+/// The first attention with ALiBi; null if there is none. check_runnable sees to it that all are alike.
+const AttentionSpec* alibi_spec(const ModelConfig& config);
 
 /// Dimensions consistent and within limits (positive, n_kv_head divides n_head, d_rot <= d_head, at most 10,000 layers,
 /// ...); what the forward pass needs from any file. InvalidArgument, all problems at once.

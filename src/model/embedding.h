@@ -1,17 +1,23 @@
-// Token ids -> residual stream, and the tables that rotary positions need.
+// Token ids -> residual stream, and the tables that positions need inside attention.
 #pragma once
 
 #include "model/transformer.h"
+#include "ops/attend.h"
 #include "ops/rope.h"
 
 namespace vitro {
 
 /// The rows as they enter the first block, [n_tokens, d_model]:
-///   resid[t] = embed_scale * w_embed[ids[t]] (+ w_pos[position + offset] where positions are learned)
+///   resid[t] = norm(embed_scale * w_embed_in w_embed[ids[t]] + P(pos))
+///   P learned: w_pos[pos + offset];  sinusoidal: sin(pos f_i), cos(pos f_i), f_i = 10000^(-2i / d_model), i < d_model
+///   / 2 (Vaswani et al. 2017, arXiv 1706.03762, section 3.5)
+/// Projection, P and norm only where the model has them.
 Rows embed(const Model& model, Pass& pass);
 
-/// Fills the cosines and sines of every rotary kind for the rows of the batch.
-void fill_rope_tables(const Model& model, Pass& pass);
+/// Fills what attention needs of positions for the rows of the batch: cosines and sines of every rotary kind, ALiBi.
+void fill_position_tables(const Model& model, Pass& pass);
+/// ALiBi as filled; empty where the model has none.
+AttendBias alibi_bias(const Model& model, const Pass& pass);
 /// The tables of one kind, as filled: [n_tokens, d_rot / 2] each.
 RopeTables rope_tables(const Model& model, int kind, const Pass& pass);
 

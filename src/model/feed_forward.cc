@@ -19,6 +19,10 @@ Activation kernel_activation(ActivationKind kind) {
       return Activation::kGeluErf;
     case ActivationKind::kRelu:
       return Activation::kRelu;
+    case ActivationKind::kReluSquared:
+      return Activation::kReluSquared;
+    case ActivationKind::kQuickGelu:
+      return Activation::kQuickGelu;
     default:
       VITRO_CHECK(!"an activation that check_runnable refuses");
       return Activation::kRelu;

@@ -17,7 +17,16 @@ Rows lm_head(const Model& model, ConstRows resid, Pass& pass) {
     normalize(norm_op(model.config.final_norm, model.final_norm), last, last, pass.ctx);
   }
   pass.see(HookPoint::kFinalNormOut, -1, last);
-  linear(last, std::array{LinearJob{model.w_unembed, model.b_unembed, logits}}, pass.ctx);
+  const ModelConfig& config = model.config;
+  ConstRows head_in = last;
+  if (config.d_embed > 0) {
+    const Rows narrow = pass.acts.rows(Act::kFinalNarrow, n_logits);
+    linear(last, std::array{LinearJob{model.w_embed_out, nullptr, narrow}}, pass.ctx);
+    head_in = narrow;
+  }
+  linear(head_in, std::array{LinearJob{model.w_unembed, model.b_unembed, logits}}, pass.ctx);
+  if (config.logit_scale != 1.0) scale(logits, static_cast<float>(config.logit_scale), pass.ctx);
+  if (config.logit_softcap != 0.0) softcap(logits, static_cast<float>(config.logit_softcap), pass.ctx);
   pass.see(HookPoint::kLogits, -1, logits);
   return logits;
 }

@@ -1,6 +1,7 @@
 // Model: a description and its weights, resolved by name once. Immutable; shared by every session that runs it.
 #pragma once
 
+#include <deque>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -11,6 +12,7 @@
 #include "formats/checkpoint.h"
 #include "model/batch.h"
 #include "model/config.h"
+#include "model/rope.h"
 #include "ops/norm.h"
 #include "tensor/panel_matrix.h"
 #include "weights/tensors.h"
@@ -26,7 +28,7 @@ struct NormWeights {
 struct AttentionWeights {
   PanelMatrix w_q, w_k, w_v, w_o;
   const float *b_q = nullptr, *b_k = nullptr, *b_v = nullptr, *b_o = nullptr;
-  NormWeights q_norm, k_norm;
+  NormWeights q_norm, k_norm;  ///< per-head gains of their own lie side by side, [n_head, d_head]
 };
 
 struct FeedForwardWeights {
@@ -42,20 +44,29 @@ struct BlockWeights {
 
 struct Model {
   ModelConfig config;
-  Tensors tensors;  ///< owns what the views below see
+  Tensors tensors;                                 ///< owns what the views below see,
+  std::deque<std::vector<float>> head_norms = {};  ///< together with these: norms that the tensors hold head by head
 
-  PanelMatrix w_embed;  ///< [vocab_size, d_model]
-  PanelMatrix w_pos;    ///< [n_position_rows, d_model], learned positions
+  PanelMatrix w_embed;      ///< [vocab_size, embed_width]
+  PanelMatrix w_embed_in;   ///< [d_model, d_embed], where the embedding is projected
+  PanelMatrix w_embed_out;  ///< [d_embed, d_model], before the head
+  PanelMatrix w_pos;        ///< [n_position_rows, d_model], learned positions
   NormWeights embed_norm;
   std::vector<BlockWeights> blocks;
   NormWeights final_norm;
   PanelMatrix w_unembed;  ///< w_embed itself when tied
   const float* b_unembed = nullptr;
 
-  std::vector<RopeSpec> rope_kinds;     ///< the distinct rotary kinds of the blocks
-  std::vector<int> rope_kind_of;        ///< [n_layer], index into rope_kinds, -1: none
-  std::span<const float> rope_factors;  ///< divisors that a GGUF file brings, or empty
+  std::vector<RopeSpec> rope_kinds;  ///< the distinct rotary kinds of the blocks
+  std::vector<int> rope_kind_of;     ///< [n_layer], index into rope_kinds, -1: none
+  RopeFactors rope_factors;          ///< divisors that a GGUF file brings
+  std::vector<float> alibi_slopes;   ///< [n_head], or empty
+  std::vector<double> sinusoid;      ///< frequencies of sinusoidal positions [d_model / 2], or empty
 };
+
+/// A model of these weights: names resolved to views, tables of positions made. `tensors` must be what the slots of a
+/// description with the same shapes were filled with; `config` one that check_runnable accepts.
+std::shared_ptr<Model> assemble_model(ModelConfig config, Tensors tensors);
 
 /// Rotary positions of every kind for a sequence whose prompt has `seq_len` tokens.
 std::vector<Rotary> rotary_for(const Model& model, int64_t seq_len);

@@ -21,6 +21,8 @@ std::string_view scaling_name(RopeScaling scaling) {
       return "";
     case RopeScaling::kLinear:
       return "linear";
+    case RopeScaling::kNtk:
+      return "NTK";
     case RopeScaling::kDynamic:
       return "dynamic";
     case RopeScaling::kYarn:
@@ -94,6 +96,8 @@ std::string outer_module_words(std::string_view name, const ModelConfig& config)
   if (name == "embed_norm") return norm_words(config.embed_norm);
   if (name == "embed" && config.is_head_tied) return "also the head (tied)";
   if (name == "pos_embed") return "learned positions";
+  if (name == "embed_in") return fmt::format("{} -> {}", config.d_embed, config.d_model);
+  if (name == "embed_out") return fmt::format("{} -> {}", config.d_model, config.d_embed);
   return "";
 }
 

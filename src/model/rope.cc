@@ -15,11 +15,19 @@ std::vector<double> base_frequencies(double theta, int64_t d_rot) {
   return frequencies;
 }
 
-double dynamic_theta(const RopeSpec& spec, int64_t seq_len) {
+/// How many times the trained length the base is stretched for; 1 for kinds that leave it alone.
+double ntk_stretch(const RopeSpec& spec, int64_t seq_len) {
+  if (spec.scaling == RopeScaling::kNtk) return spec.factor;
+  if (spec.scaling != RopeScaling::kDynamic) return 1.0;
   const double trained = static_cast<double>(spec.n_ctx_original);
   const double length = std::max(static_cast<double>(seq_len), trained);
+  return spec.factor * length / trained - (spec.factor - 1.0);
+}
+
+double stretched_theta(const RopeSpec& spec, int64_t seq_len) {
+  const double stretch = ntk_stretch(spec, seq_len);
   const double r = static_cast<double>(spec.d_rot);
-  return spec.theta * std::pow(spec.factor * length / trained - (spec.factor - 1.0), r / (r - 2.0));
+  return stretch == 1.0 ? spec.theta : spec.theta * std::pow(stretch, r / (r - 2.0));
 }
 
 /// The (real) pair index whose frequency makes `n_turns` turns within the trained length.
@@ -76,12 +84,11 @@ double longrope_attention_factor(const RopeSpec& spec) {
 
 }  // namespace
 
-std::vector<double> rope_frequencies(const RopeSpec& spec, int64_t seq_len, std::span<const float> factors) {
-  const bool is_dynamic = spec.scaling == RopeScaling::kDynamic;
-  std::vector<double> frequencies =
-      base_frequencies(is_dynamic ? dynamic_theta(spec, seq_len) : spec.theta, spec.d_rot);
+std::vector<double> rope_frequencies(const RopeSpec& spec, int64_t seq_len, const RopeFactors& factors) {
+  std::vector<double> frequencies = base_frequencies(stretched_theta(spec, seq_len), spec.d_rot);
   switch (spec.scaling) {
     case RopeScaling::kNone:
+    case RopeScaling::kNtk:
     case RopeScaling::kDynamic:
       break;
     case RopeScaling::kLinear:
@@ -91,15 +98,17 @@ std::vector<double> rope_frequencies(const RopeSpec& spec, int64_t seq_len, std:
       stretch_yarn(spec, frequencies);
       break;
     case RopeScaling::kLongRope: {
-      const std::vector<double>& list = seq_len > spec.n_ctx_original ? spec.long_factors : spec.short_factors;
-      list.empty() ? divide(frequencies, factors) : divide(frequencies, std::span<const double>(list));
+      const bool is_long = seq_len > spec.n_ctx_original;
+      const std::vector<double>& list = is_long ? spec.long_factors : spec.short_factors;
+      divide(frequencies, std::span<const double>(list));
+      if (list.empty()) divide(frequencies, is_long ? factors.long_context : factors.short_context);
       break;
     }
     case RopeScaling::kLlama3:
       stretch_llama3(spec, frequencies);
       break;
     case RopeScaling::kFactors:
-      divide(frequencies, factors);
+      divide(frequencies, factors.all);
       break;
   }
   return frequencies;

@@ -7,7 +7,7 @@
 namespace vitro {
 
 Rows forward(const Model& model, Pass& pass) {
-  fill_rope_tables(model, pass);
+  fill_position_tables(model, pass);
   const Rows resid = embed(model, pass);  // [n_tokens, d_model]: the residual stream
   for (int64_t layer = 0; layer < model.config.n_layer(); ++layer) run_block(model, layer, resid, pass);
   return lm_head(model, resid, pass);  // [n_logits, vocab_size]

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/check.h"
+
 namespace vitro {
 namespace {
 
@@ -25,6 +27,16 @@ void add(ConstRows a, ConstRows b, Rows out, OpContext& ctx) {
 
 void scale(Rows x, float factor, OpContext& ctx) {
   for_rows(x.n_rows, "scale", ctx, [&](int64_t t) { ctx.kernels->scale(x.row(t), factor, x.width, x.row(t)); });
+}
+
+void softcap(Rows x, float cap, OpContext& ctx) {
+  VITRO_DCHECK(cap > 0);
+  for_rows(x.n_rows, "softcap", ctx, [&](int64_t t) { ctx.kernels->softcap(x.row(t), cap, x.width, x.row(t)); });
+}
+
+void clamp(Rows x, float limit, OpContext& ctx) {
+  VITRO_DCHECK(limit >= 0);
+  for_rows(x.n_rows, "clamp", ctx, [&](int64_t t) { ctx.kernels->clamp(x.row(t), limit, x.width, x.row(t)); });
 }
 
 void activate(Activation f, Rows x, OpContext& ctx) {

@@ -62,7 +62,7 @@ Result<SessionPlan> plan_session(const ModelConfig& config, const SessionShape& 
   VITRO_TRY(check_shape(config, shape));
   SessionPlan plan;
   plan.shape = shape;
-  plan.limits = {shape.n_batch, shape.n_logits, shape.n_sequences, shape.n_threads};
+  plan.limits = {shape.n_batch, shape.n_logits, shape.n_sequences, shape.n_threads, shape.n_ctx};
   plan.slots = activation_slots(config, plan.limits);
   std::array<Lifetime, kNActs> lifetimes;
   std::transform(plan.slots.begin(), plan.slots.end(), lifetimes.begin(), [](const ActivationSlot& slot) {

@@ -19,7 +19,7 @@ struct SessionShape {
   int64_t n_batch = 256;  ///< rows a pass takes at most; longer prompts go in chunks
   int64_t n_logits = 1;   ///< rows of logits a pass gives at most
   int64_t page_size = 16;
-  CacheType cache_type = CacheType::kF32;
+  CacheType cache_type = CacheType::kF16;
   /// Layers that attend a window keep no more of the cache than that: less memory, but a sequence can then be cut or
   /// shared without computing anew only where its last window is still there.
   bool keeps_only_windows = false;

@@ -59,9 +59,11 @@ BoundTensor find_source(const Checkpoint& checkpoint, const TensorSlot& slot) {
 /// that a file names, so this is asked again where tensors are about to be read.
 bool is_slot_inside(const TensorSlot& slot, const TensorSource& source) {
   const int rank = slot.use == SlotUse::kMatrix ? 2 : 1;
-  if (slot.shape.rank() != rank || source.shape.rank() != rank) return false;
-  const int row_axis = rank == 2 && source.is_transposed ? 1 : 0;
-  if (rank == 2 && source.shape[1 - row_axis] != slot.shape[1]) return false;
+  if (slot.shape.rank() != rank) return false;
+  if (rank == 1) return is_row_map_inside(source.rows, slot.shape[0], source.shape.n_elements());
+  if (source.shape.rank() != rank) return false;
+  const int row_axis = source.is_transposed ? 1 : 0;
+  if (source.shape[1 - row_axis] != slot.shape[1]) return false;
   return is_row_map_inside(source.rows, slot.shape[0], source.shape[row_axis]);
 }
 

@@ -38,7 +38,7 @@ bool is_row_map_inside(const RowMap& map, int64_t n_rows, int64_t n_file_rows);
 /// One place a tensor may be found.
 struct TensorSource {
   std::string name = {};  ///< exact name in the file
-  Shape shape = {};       ///< shape the file must have
+  Shape shape = {};       ///< shape the file must have; a vector may come out of a matrix, read as one long row
   RowMap rows = {};
   bool is_transposed = false;  ///< the file stores [in, out] (before `rows` applies)
   double add = 0.0;            ///< added to each value (undoes folds); only for float vectors

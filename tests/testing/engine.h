@@ -47,6 +47,8 @@ struct RunShape {
   int64_t n_batch = 256;  ///< rows a pass
   int64_t page_size = 16;
   int64_t n_sequences = 1;
+  CacheType cache_type = CacheType::kF32;
+  bool keeps_only_windows = false;
 };
 
 inline Session make_session(std::shared_ptr<const Model> model, int64_t n_ctx, const RunShape& run, Bench& bench) {
@@ -56,6 +58,8 @@ inline Session make_session(std::shared_ptr<const Model> model, int64_t n_ctx, c
   shape.n_logits = run.n_batch;
   shape.page_size = run.page_size;
   shape.n_sequences = run.n_sequences;
+  shape.cache_type = run.cache_type;
+  shape.keeps_only_windows = run.keeps_only_windows;
   shape.n_threads = bench.pool.n_threads();
   return std::move(Session::create(std::move(model), shape, bench.ctx).value());
 }

@@ -9,6 +9,8 @@ VITRO_LANE F32x16 times_sigmoid(F32x16 x, F32x16 y) { return div(x, add(set1(1.0
 
 VITRO_LANE F32x16 silu(F32x16 x) { return times_sigmoid(x, x); }
 
+VITRO_LANE F32x16 quick_gelu(F32x16 x) { return times_sigmoid(x, mul(x, set1(1.702F))); }
+
 VITRO_LANE F32x16 gelu_tanh(F32x16 x) {
   const F32x16 cubic = fma(mul(mul(x, x), x), set1(0.044715F), x);
   return times_sigmoid(x, mul(cubic, set1(1.5957691216F)));  // 2 sqrt(2 / pi)
@@ -29,13 +31,14 @@ VITRO_LANE F32x16 erfc_positive(F32x16 t) {
 }
 
 VITRO_LANE F32x16 gelu_erf(F32x16 x) {
-  const F32x16 t = mul(max(x, sub(zero(), x)), set1(0.70710678F));
+  const F32x16 t = mul(abs(x), set1(0.70710678F));
   const F32x16 c = mul(set1(0.5F), erfc_positive(t));
   return mul(x, select(less(zero(), x), sub(set1(1.0F), c), c));
 }
 
 /// max gives its second operand for NaN, so NaN stays NaN.
 VITRO_LANE F32x16 relu(F32x16 x) { return max(zero(), x); }
+VITRO_LANE F32x16 relu_squared(F32x16 x) { return mul(relu(x), relu(x)); }
 
 template <F32x16 (*f)(F32x16)>
 static void activate(const float* x, int64_t n, float* out) noexcept {

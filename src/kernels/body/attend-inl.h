@@ -61,6 +61,17 @@ static KeyRange span_of(const ActiveRows& active) {
   return all;
 }
 
+/// Makes a row's products with a tile its scores: cap(x) + bias (AttendArgs in table.h).
+VITRO_LANE void cap_and_bias(const AttendArgs& args, const AttendRow& row, int64_t tile_pos, float* scores) {
+  if (args.softcap == 0 && row.bias == nullptr) return;
+  for (int64_t i = 0; i < kAttendTile; i += kPanelRows) {
+    F32x16 score = load(scores + i);
+    if (args.softcap != 0) score = soft_cap(score, set1(args.softcap));
+    if (row.bias != nullptr) score = add(score, load(row.bias + tile_pos + i));
+    store(score, scores + i);
+  }
+}
+
 /// m, or 0 where nothing was seen, so that e^(-inf - m) is 0 and not NaN.
 VITRO_LANE F32x16 finite_max(F32x16 m) { return select(less(m, set1(-FLT_MAX)), zero(), m); }
 
@@ -113,7 +124,7 @@ static void exponentiate(const ActiveRows& active, const AttendState& state) {
 
 /// z += p V for the active rows from a on, kRows of them: together over the keys that all attend, each alone before and
 /// after, so a row never touches the value of a key outside its own.
-template <int kRows>
+template <CacheType kType, int kRows>
 static void add_values(const AttendArgs& args, const Tile& tile, const ActiveRows& active, int64_t a,
                        const AttendState& state) {
   const float* probs = state.probs + a * kAttendTile;
@@ -126,34 +137,40 @@ static void add_values(const AttendArgs& args, const Tile& tile, const ActiveRow
   }
   if (common.begin >= common.end) common = {kAttendTile, kAttendTile};
   const auto alone = [&](int r, KeyRange part) {
-    if (part.begin < part.end) value_rows<1>(args.kv, tile, part, probs + r * kAttendTile, z + r);
+    if (part.begin < part.end) value_rows<kType, 1>(args.kv, tile, part, probs + r * kAttendTile, z + r);
   };
   for (int r = 0; r < kRows; ++r) alone(r, {keys[r].begin, std::min(keys[r].end, common.begin)});
-  if (common.begin < common.end) value_rows<kRows>(args.kv, tile, common, probs, z);
+  if (common.begin < common.end) value_rows<kType, kRows>(args.kv, tile, common, probs, z);
   for (int r = 0; r < kRows; ++r) alone(r, {common.end, keys[r].end});
 }
 
+template <CacheType kType>
 static void score_active(const AttendArgs& args, const Tile& tile, const ActiveRows& active, float* scores) {
   const float* q[kAttendRows];
   for (int64_t a = 0; a < active.n; ++a) q[a] = args.rows[active.row[a]].q;
   for (int64_t a = 0; a < active.n; a += kBlockRows) {
-    with_constant<kBlockRows>(
-        active.n - a, [&](auto n) { score_rows<decltype(n)::value>(args, tile, q + a, scores + a * kAttendTile); });
+    with_constant<kBlockRows>(active.n - a, [&](auto n) {
+      score_rows<kType, decltype(n)::value>(args, tile, q + a, scores + a * kAttendTile);
+    });
   }
 }
 
+template <CacheType kType>
 static void attend_tile(const AttendArgs& args, int64_t tile_pos, const AttendState& state) {
   const ActiveRows active = rows_in(args, tile_pos, kAttendTile);
   if (active.n == 0) return;
   const KeyRange used = span_of(active);
-  const Tile tile = find_tile(args.kv, tile_pos, {tile_pos + used.begin, tile_pos + used.end});
-  score_active(args, tile, active, state.probs);
+  const Tile tile = find_tile<kType>(args.kv, tile_pos, {tile_pos + used.begin, tile_pos + used.end});
+  score_active<kType>(args, tile, active, state.probs);
+  for (int64_t a = 0; a < active.n; ++a) {
+    cap_and_bias(args, args.rows[active.row[a]], tile_pos, state.probs + a * kAttendTile);
+  }
   mask_scores(active, state);
   raise_max(state);
   exponentiate(active, state);
   for (int64_t a = 0; a < active.n; a += kBlockRows) {
     with_constant<kBlockRows>(active.n - a,
-                              [&](auto n) { add_values<decltype(n)::value>(args, tile, active, a, state); });
+                              [&](auto n) { add_values<kType, decltype(n)::value>(args, tile, active, a, state); });
   }
 }
 
@@ -177,6 +194,7 @@ static void combine_span(const AttendArgs& args, const ActiveRows& active, const
   }
 }
 
+template <CacheType kType>
 static void attend_span(const AttendArgs& args, int64_t span_pos, const AttendState& state) {
   const ActiveRows active = rows_in(args, span_pos, kAttendSpan);
   if (active.n == 0) return;
@@ -188,7 +206,7 @@ static void attend_span(const AttendArgs& args, int64_t span_pos, const AttendSt
   }
   const KeyRange used = span_of(active);
   for (int64_t pos = used.begin / kAttendTile * kAttendTile; pos < used.end; pos += kAttendTile) {
-    attend_tile(args, span_pos + pos, state);
+    attend_tile<kType>(args, span_pos + pos, state);
   }
   combine_span(args, active, state);
 }
@@ -207,6 +225,7 @@ static void finish_row(const AttendArgs& args, int64_t r, const AttendState& sta
   });
 }
 
+template <CacheType kType>
 static void attend(const AttendArgs& args) noexcept {
   VITRO_DCHECK(args.n_rows >= 1 && args.n_rows <= kAttendRows && args.kv.page_size % kChunkKeys == 0);
   const AttendState state = split_scratch(args);
@@ -219,22 +238,25 @@ static void attend(const AttendArgs& args) noexcept {
     if (row.first_pos <= row.last_pos) all = {std::min(all.begin, row.first_pos), std::max(all.end, row.last_pos + 1)};
   }
   for (int64_t pos = all.begin / kAttendSpan * kAttendSpan; pos < all.end; pos += kAttendSpan) {
-    attend_span(args, pos, state);
+    attend_span<kType>(args, pos, state);
   }
   for (int64_t r = 0; r < args.n_rows; ++r) finish_row(args, r, state);
 }
 
 /// The scores are those of attend, by the same code, so exp(score - lse) is exact up to the rounding of lse.
+template <CacheType kType>
 static void attend_probs(const AttendProbsArgs& args) noexcept {
   if (args.row.first_pos > args.row.last_pos) return;
-  const AttendArgs one_row{.kv = args.kv, .rows = &args.row, .n_rows = 1, .scale = args.scale};
+  const AttendArgs one_row{.kv = args.kv, .rows = &args.row, .n_rows = 1, .scale = args.scale, .softcap = args.softcap};
   const F32x16 lse = set1(*args.row.lse);
   const int64_t first_tile = args.row.first_pos / kAttendTile * kAttendTile;
   for (int64_t pos = first_tile; pos <= args.row.last_pos; pos += kAttendTile) {
     const ActiveRows active = rows_in(one_row, pos, kAttendTile);
     const KeyRange keys = active.keys[0];
     float scores[kAttendTile];
-    score_rows<1>(one_row, find_tile(args.kv, pos, {pos + keys.begin, pos + keys.end}), &args.row.q, scores);
+    const Tile tile = find_tile<kType>(args.kv, pos, {pos + keys.begin, pos + keys.end});
+    score_rows<kType, 1>(one_row, tile, &args.row.q, scores);
+    cap_and_bias(one_row, args.row, pos, scores);
     float* probs = args.probs + (pos + keys.begin - args.row.first_pos);
     for_each_vector(keys.end - keys.begin, [&](int64_t i, int64_t n_lanes) {
       store_partial(exp(sub(load_partial(scores + keys.begin + i, n_lanes), lse)), probs + i, n_lanes);

@@ -20,10 +20,13 @@ struct KeyRange {
   int64_t end = 0;  ///< one past the last
 };
 
-/// Where the chunks of a tile lie: keys[c] is element 0 of d_head of the chunk's first key, values[c] its first value.
+/// Where the chunks of a tile lie: keys[c] is element 0 of d_head of the chunk's first key, values[c] its first value;
+/// beside them their first scales, in types that have them.
 struct Tile {
-  const float* keys[kTileChunks];
-  const float* values[kTileChunks];
+  const std::byte* keys[kTileChunks];
+  const std::byte* values[kTileChunks];
+  const std::byte* key_scales[kTileChunks];
+  const std::byte* value_scales[kTileChunks];
 };
 
 /// Whether sixteen keys from an aligned position lie in one page too; the tile's chunks then come in whole pairs.
@@ -31,6 +34,7 @@ VITRO_LANE bool has_whole_vectors(const KvHead& kv) { return kv.page_size % kPan
 
 /// Finds the chunks of the tile at tile_pos. Only pages that hold `used` positions exist for us: a chunk outside them
 /// gets the address of the nearest chunk inside; what is read there is masked or skipped.
+template <CacheType kType>
 static Tile find_tile(const KvHead& kv, int64_t tile_pos, KeyRange used) {
   Tile tile;
   const int64_t unit = has_whole_vectors(kv) ? kPanelRows : kChunkKeys;
@@ -38,8 +42,12 @@ static Tile find_tile(const KvHead& kv, int64_t tile_pos, KeyRange used) {
   int64_t page = first / kv.page_size, column = first % kv.page_size;
   for (int64_t c = 0; c < kTileChunks; ++c) {
     const int64_t base = kv.page_ids[page] * kv.page_stride;
-    tile.keys[c] = reinterpret_cast<const float*>(kv.k_base + base) + column;
-    tile.values[c] = reinterpret_cast<const float*>(kv.v_base + base) + column * kv.d_head;
+    tile.keys[c] = kv.k_base + base + column * kElementBytes<kType>;
+    tile.values[c] = kv.v_base + base + column * kv.d_head * kElementBytes<kType>;
+    if constexpr (kIsScaled<kType>) {
+      tile.key_scales[c] = kv.k_scales + base + column * kScaleBytes;
+      tile.value_scales[c] = kv.v_scales + base + column * cache_n_scales(kType, kv.d_head) * kScaleBytes;
+    }
     const int64_t next = tile_pos + (c + 1) * kChunkKeys;
     if (next <= first || next > last) continue;
     column += kChunkKeys;
@@ -57,33 +65,50 @@ VITRO_LANE void with_constant(int64_t n, F f) {
   f(std::integral_constant<int, kMax>{});
 }
 
-/// The keys of vector v of the tile at one index of d_head. Where pages hold whole vectors it is one load, else two
-/// halves.
-template <bool kIsWhole>
-VITRO_LANE F32x16 load_keys(const Tile& tile, int v, int64_t offset) {
-  if constexpr (kIsWhole) return load(tile.keys[2 * v] + offset);
-  return load_halves(tile.keys[2 * v] + offset, tile.keys[2 * v + 1] + offset);
+/// Sixteen elements for vector v of the tile, `offset` bytes into its chunks. Where pages hold whole vectors it is one
+/// load, else two halves.
+template <class Memory, bool kIsWhole>
+VITRO_LANE auto load_chunks(const std::byte* const* chunks, int v, int64_t offset) {
+  if constexpr (kIsWhole) {
+    return Memory::load(chunks[2 * v] + offset);
+  } else {
+    return Memory::load_halves(chunks[2 * v] + offset, chunks[2 * v + 1] + offset);
+  }
 }
 
 /// scores[r][key] = scale * sum_i q[r][i] K[key, i] for kVectors vectors of keys from vector v0 on; rows of scores are
 /// kAttendTile apart.
-template <int kRows, int kVectors, bool kIsWhole>
+template <CacheType kType, int kRows, int kVectors, bool kIsWhole>
 VITRO_LANE void score_block(const AttendArgs& args, const Tile& tile, const float* const* q, int v0, float* scores) {
+  using S = Stored<kType>;
+  const int64_t d_head = args.kv.d_head, page_size = args.kv.page_size;
+  const int64_t block = kIsScaled<kType> ? args.kv.scale_block : d_head;
   const float* q_row[kRows];
   for (int r = 0; r < kRows; ++r) q_row[r] = q[r];
   F32x16 sum[kRows][kVectors];
   for (auto& row : sum) {
     for (F32x16& s : row) s = zero();
   }
-  for (int64_t i = 0; i < args.kv.d_head; ++i) {
-    F32x16 keys[kVectors];
-    for (int v = 0; v < kVectors; ++v) {
-      keys[v] = load_keys<kIsWhole>(tile, v0 + v, i * args.kv.page_size);
-      if (kRows > 1) keep_in_register(keys[v]);
+  for (int64_t begin = 0, b = 0; begin < d_head; begin += block, ++b) {
+    [[maybe_unused]] F32x16 step[kVectors];
+    if constexpr (kIsScaled<kType>) {
+      for (int v = 0; v < kVectors; ++v) {
+        const int64_t at = b * page_size * kScaleBytes;
+        step[v] = in_units<kType>(widen_f16(load_chunks<WordMemory, kIsWhole>(tile.key_scales, v0 + v, at)));
+      }
     }
-    for (int r = 0; r < kRows; ++r) {
-      const F32x16 q_i = set1(q_row[r][i]);
-      for (int v = 0; v < kVectors; ++v) sum[r][v] = fma(q_i, keys[v], sum[r][v]);
+    for (int64_t i = begin; i < begin + block; ++i) {
+      F32x16 keys[kVectors];
+      for (int v = 0; v < kVectors; ++v) {
+        const int64_t at = i * page_size * kElementBytes<kType>;
+        keys[v] = S::widen(load_chunks<S, kIsWhole>(tile.keys, v0 + v, at));
+        if constexpr (kIsScaled<kType>) keys[v] = mul(keys[v], step[v]);
+        if (kRows > 1) keep_in_register(keys[v]);
+      }
+      for (int r = 0; r < kRows; ++r) {
+        const F32x16 q_i = set1(q_row[r][i]);
+        for (int v = 0; v < kVectors; ++v) sum[r][v] = fma(q_i, keys[v], sum[r][v]);
+      }
     }
   }
   for (int r = 0; r < kRows; ++r) {
@@ -93,18 +118,18 @@ VITRO_LANE void score_block(const AttendArgs& args, const Tile& tile, const floa
   }
 }
 
-/// The scores of kRows rows with all keys of the tile. Not inlined: a function of its own has all registers for the
+/// The products of kRows rows with all keys of the tile. Not inlined: a function of its own has all registers for the
 /// block.
-template <int kRows>
+template <CacheType kType, int kRows>
 __attribute__((noinline)) static void score_rows(const AttendArgs& args, const Tile& tile, const float* const* q,
                                                  float* scores) {
   constexpr int kVectors = block_vectors(kRows);
   const bool is_whole = has_whole_vectors(args.kv);
   for (int v = 0; v < kTileVectors; v += kVectors) {
     if (is_whole) {
-      score_block<kRows, kVectors, true>(args, tile, q, v, scores);
+      score_block<kType, kRows, kVectors, true>(args, tile, q, v, scores);
     } else {
-      score_block<kRows, kVectors, false>(args, tile, q, v, scores);
+      score_block<kType, kRows, kVectors, false>(args, tile, q, v, scores);
     }
   }
 }
@@ -115,21 +140,41 @@ struct ZColumns {
   int64_t n_lanes = 0;
 };
 
+/// What the elements of a key's value are multiplied by around one column.
+template <CacheType kType>
+VITRO_LANE F32x16 value_step(const std::byte* scales, int64_t column) {
+  uint16_t bits;
+  __builtin_memcpy(&bits, scales + column / kScaleColumns<kType> * kScaleBytes, sizeof(bits));
+  return in_units<kType>(set1_f16(bits));
+}
+
 /// z[r][column] += sum over keys, in order, of probs[r][key] V[key, column], for kVectors vectors of columns.
-template <int kRows, int kVectors>
+template <CacheType kType, int kRows, int kVectors>
 VITRO_LANE void value_block(const KvHead& kv, const Tile& tile, KeyRange keys, ZColumns columns, const float* probs,
                             float* const* z) {
+  using S = Stored<kType>;
+  const int64_t row_bytes = kv.d_head * kElementBytes<kType>;
+  [[maybe_unused]] const int64_t scale_bytes = cache_n_scales(kType, kv.d_head) * kScaleBytes;
   F32x16 sum[kRows][kVectors];
   for (int r = 0; r < kRows; ++r) {
     for (int v = 0; v < kVectors; ++v) sum[r][v] = load(z[r] + columns.first + v * kPanelRows);
   }
   for (int64_t key = keys.begin; key < keys.end;) {
-    const float* value = tile.values[key / kChunkKeys] + (key % kChunkKeys) * kv.d_head + columns.first;
-    const int64_t chunk_end = std::min(keys.end, (key / kChunkKeys + 1) * kChunkKeys);
-    for (; key < chunk_end; ++key, value += kv.d_head) {
+    const int64_t chunk = key / kChunkKeys, chunk_end = std::min(keys.end, (chunk + 1) * kChunkKeys);
+    const std::byte* value = tile.values[chunk] + key % kChunkKeys * row_bytes + columns.first * kElementBytes<kType>;
+    for (; key < chunk_end; ++key, value += row_bytes) {
       F32x16 values[kVectors];
+      [[maybe_unused]] F32x16 step = zero();
       for (int v = 0; v < kVectors; ++v) {
-        values[v] = load_partial(value + v * kPanelRows, v + 1 < kVectors ? kPanelRows : columns.n_lanes);
+        const int64_t n_lanes = v + 1 < kVectors ? kPanelRows : columns.n_lanes;
+        values[v] = S::widen(S::load_partial(value + v * kPanelRows * kElementBytes<kType>, n_lanes));
+        if constexpr (kIsScaled<kType>) {
+          const std::byte* scales = tile.value_scales[chunk] + key % kChunkKeys * scale_bytes;
+          // Blocks of vectors begin where scales do, or are single.
+          if (v * kPanelRows % kScaleColumns<kType> == 0)
+            step = value_step<kType>(scales, columns.first + v * kPanelRows);
+          values[v] = mul(values[v], step);
+        }
         if (kRows > 1) keep_in_register(values[v]);
       }
       for (int r = 0; r < kRows; ++r) {
@@ -145,16 +190,16 @@ VITRO_LANE void value_block(const KvHead& kv, const Tile& tile, KeyRange keys, Z
 
 /// z of kRows rows over the same keys, all columns. z rows are padded to whole vectors; V is not, so its last vector
 /// may be partial.
-template <int kRows>
+template <CacheType kType, int kRows>
 __attribute__((noinline)) static void value_rows(const KvHead& kv, const Tile& tile, KeyRange keys, const float* probs,
                                                  float* const* z) {
   constexpr int kVectors = block_vectors(kRows);
   int64_t first = 0;
   for (; first + kVectors * kPanelRows <= kv.d_head; first += kVectors * kPanelRows) {
-    value_block<kRows, kVectors>(kv, tile, keys, {first, kPanelRows}, probs, z);
+    value_block<kType, kRows, kVectors>(kv, tile, keys, {first, kPanelRows}, probs, z);
   }
   for (; first < kv.d_head; first += kPanelRows) {
-    value_block<kRows, 1>(kv, tile, keys, {first, std::min(kPanelRows, kv.d_head - first)}, probs, z);
+    value_block<kType, kRows, 1>(kv, tile, keys, {first, std::min(kPanelRows, kv.d_head - first)}, probs, z);
   }
 }
 

@@ -1,4 +1,4 @@
-// Sums and multiples of rows, and the log-sum-exp of a row of logits.
+// Sums, multiples and bounds of rows, and the log-sum-exp of a row of logits.
 namespace vitro::VITRO_ISA_NS {
 
 static void add(const float* a, const float* b, int64_t n, float* out) noexcept {
@@ -10,6 +10,20 @@ static void add(const float* a, const float* b, int64_t n, float* out) noexcept 
 static void scale(const float* x, float factor, int64_t n, float* out) noexcept {
   for_each_vector(n, [=](int64_t i, int64_t n_lanes) {
     store_partial(mul(load_partial(x + i, n_lanes), set1(factor)), out + i, n_lanes);
+  });
+}
+
+static void softcap(const float* x, float cap, int64_t n, float* out) noexcept {
+  for_each_vector(n, [=](int64_t i, int64_t n_lanes) {
+    store_partial(soft_cap(load_partial(x + i, n_lanes), set1(cap)), out + i, n_lanes);
+  });
+}
+
+/// The operands' order lets NaN through.
+static void clamp(const float* x, float limit, int64_t n, float* out) noexcept {
+  for_each_vector(n, [=](int64_t i, int64_t n_lanes) {
+    const F32x16 raised = max(set1(-limit), load_partial(x + i, n_lanes));
+    store_partial(min(set1(limit), raised), out + i, n_lanes);
   });
 }
 

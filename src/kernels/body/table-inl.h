@@ -6,14 +6,21 @@
 #include "kernels/body/exp-inl.h"
 
 #include "kernels/body/activation-inl.h"
-#include "kernels/body/attend_tile-inl.h"
 #include "kernels/body/elementwise-inl.h"
 #include "kernels/body/norm-inl.h"
 #include "kernels/body/rope-inl.h"
+#include "kernels/body/stored-inl.h"
+
+#include "kernels/body/attend_tile-inl.h"
+#include "kernels/body/encode-inl.h"
 
 #include "kernels/body/attend-inl.h"
 
 namespace vitro::VITRO_ISA_NS {
+
+#define VITRO_ATTEND(name, ...) attend<CacheType::name>,
+#define VITRO_ATTEND_PROBS(name, ...) attend_probs<CacheType::name>,
+#define VITRO_ENCODE(name, ...) encode<CacheType::name>,
 
 /// Evaluated by the compiler: no code of the region runs before main.
 static constexpr KernelTable make_table(const char* name, const MatmulFn* matmul) {
@@ -23,14 +30,23 @@ static constexpr KernelTable make_table(const char* name, const MatmulFn* matmul
       .rms_norm = rms_norm,
       .layer_norm = layer_norm,
       .rope = rope,
-      .attend = {attend},
-      .attend_probs = {attend_probs},
-      .activate = {activate<silu>, activate<gelu_tanh>, activate<gelu_erf>, activate<relu>},
-      .activate_gate = {activate_gate<silu>, activate_gate<gelu_tanh>, activate_gate<gelu_erf>, activate_gate<relu>},
+      .attend = {VITRO_CACHE_TYPES(VITRO_ATTEND)},
+      .attend_probs = {VITRO_CACHE_TYPES(VITRO_ATTEND_PROBS)},
+      .encode = {VITRO_CACHE_TYPES(VITRO_ENCODE)},
+      .activate = {activate<silu>, activate<gelu_tanh>, activate<gelu_erf>, activate<relu>, activate<relu_squared>,
+                   activate<quick_gelu>},
+      .activate_gate = {activate_gate<silu>, activate_gate<gelu_tanh>, activate_gate<gelu_erf>, activate_gate<relu>,
+                        activate_gate<relu_squared>, activate_gate<quick_gelu>},
       .add = add,
       .scale = scale,
+      .softcap = softcap,
+      .clamp = clamp,
       .log_sum_exp = log_sum_exp,
   };
 }
+
+#undef VITRO_ATTEND
+#undef VITRO_ATTEND_PROBS
+#undef VITRO_ENCODE
 
 }  // namespace vitro::VITRO_ISA_NS

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -13,6 +14,7 @@
 #include "kernels/isa/tables.h"
 #include "kernels/matmul_tables.h"
 #include "kernels/table.h"
+#include "tensor/half.h"
 
 #include "kernels/isa/open_avx2-inl.h"
 

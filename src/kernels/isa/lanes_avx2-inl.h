@@ -13,6 +13,12 @@ struct I32x16 {
 struct Mask16 {
   __m256 lo, hi;
 };
+struct Words16 {
+  __m128i lo, hi;
+};
+struct Bytes16 {
+  __m128i v;
+};
 
 inline constexpr int kLaneAccumulators = 4;
 
@@ -46,6 +52,36 @@ VITRO_LANE void store_partial(F32x16 a, float* p, int64_t n) {
 VITRO_LANE F32x16 load_halves(const float* p, const float* q) { return {_mm256_loadu_ps(p), _mm256_loadu_ps(q)}; }
 VITRO_LANE void keep_in_register(F32x16& a) { asm("" : "+x"(a.lo), "+x"(a.hi)); }
 
+// Narrow elements: memory. There are no masked loads and stores of them: part of a vector goes through the stack.
+VITRO_LANE __m128i load_16_bytes(const void* p) { return _mm_loadu_si128(static_cast<const __m128i*>(p)); }
+VITRO_LANE Words16 load_words(const void* p) {
+  return {load_16_bytes(p), load_16_bytes(static_cast<const __m128i*>(p) + 1)};
+}
+VITRO_LANE Words16 load_words_halves(const void* p, const void* q) { return {load_16_bytes(p), load_16_bytes(q)}; }
+VITRO_LANE Words16 load_words_partial(const void* p, int64_t n) {
+  if (n >= 16) return load_words(p);
+  alignas(16) char part[32] = {};
+  __builtin_memcpy(part, p, static_cast<size_t>(n < 0 ? 0 : 2 * n));
+  return load_words(part);
+}
+VITRO_LANE void store_words_partial(Words16 a, void* p, int64_t n) {
+  const __m128i words[2] = {a.lo, a.hi};
+  __builtin_memcpy(p, words, static_cast<size_t>(n < 0 ? 0 : n >= 16 ? 32 : 2 * n));
+}
+VITRO_LANE Bytes16 load_bytes(const void* p) { return {load_16_bytes(p)}; }
+VITRO_LANE Bytes16 load_bytes_halves(const void* p, const void* q) {
+  return {_mm_unpacklo_epi64(_mm_loadu_si64(p), _mm_loadu_si64(q))};
+}
+VITRO_LANE Bytes16 load_bytes_partial(const void* p, int64_t n) {
+  if (n >= 16) return load_bytes(p);
+  alignas(16) char part[16] = {};
+  __builtin_memcpy(part, p, static_cast<size_t>(n < 0 ? 0 : n));
+  return load_bytes(part);
+}
+VITRO_LANE void store_bytes_partial(Bytes16 a, void* p, int64_t n) {
+  __builtin_memcpy(p, &a.v, static_cast<size_t>(n < 0 ? 0 : n >= 16 ? 16 : n));
+}
+
 // Float lanes: arithmetic.
 VITRO_LANE F32x16 add(F32x16 a, F32x16 b) { return {_mm256_add_ps(a.lo, b.lo), _mm256_add_ps(a.hi, b.hi)}; }
 VITRO_LANE F32x16 sub(F32x16 a, F32x16 b) { return {_mm256_sub_ps(a.lo, b.lo), _mm256_sub_ps(a.hi, b.hi)}; }
@@ -63,19 +99,16 @@ VITRO_LANE I32x16 load_i32(const int32_t* p) {
   const auto* q = reinterpret_cast<const __m256i*>(p);
   return {_mm256_loadu_si256(q), _mm256_loadu_si256(q + 1)};
 }
-VITRO_LANE __m128i load_16_bytes(const void* p) { return _mm_loadu_si128(static_cast<const __m128i*>(p)); }
-VITRO_LANE I32x16 load_u8x16(const void* p) {
-  const __m128i bytes = load_16_bytes(p);
-  return {_mm256_cvtepu8_epi32(bytes), _mm256_cvtepu8_epi32(_mm_srli_si128(bytes, 8))};
+VITRO_LANE I32x16 widen_u8(Bytes16 a) {
+  return {_mm256_cvtepu8_epi32(a.v), _mm256_cvtepu8_epi32(_mm_srli_si128(a.v, 8))};
 }
-VITRO_LANE I32x16 load_i8x16(const void* p) {
-  const __m128i bytes = load_16_bytes(p);
-  return {_mm256_cvtepi8_epi32(bytes), _mm256_cvtepi8_epi32(_mm_srli_si128(bytes, 8))};
+VITRO_LANE I32x16 widen_i8(Bytes16 a) {
+  return {_mm256_cvtepi8_epi32(a.v), _mm256_cvtepi8_epi32(_mm_srli_si128(a.v, 8))};
 }
-VITRO_LANE I32x16 load_u16x16(const void* p) {
-  const auto* q = static_cast<const __m128i*>(p);
-  return {_mm256_cvtepu16_epi32(_mm_loadu_si128(q)), _mm256_cvtepu16_epi32(_mm_loadu_si128(q + 1))};
-}
+VITRO_LANE I32x16 widen_u16(Words16 a) { return {_mm256_cvtepu16_epi32(a.lo), _mm256_cvtepu16_epi32(a.hi)}; }
+VITRO_LANE I32x16 load_u8x16(const void* p) { return widen_u8(load_bytes(p)); }
+VITRO_LANE I32x16 load_i8x16(const void* p) { return widen_i8(load_bytes(p)); }
+VITRO_LANE I32x16 load_u16x16(const void* p) { return widen_u16(load_words(p)); }
 VITRO_LANE I32x16 add(I32x16 a, I32x16 b) { return {_mm256_add_epi32(a.lo, b.lo), _mm256_add_epi32(a.hi, b.hi)}; }
 VITRO_LANE I32x16 sub(I32x16 a, I32x16 b) { return {_mm256_sub_epi32(a.lo, b.lo), _mm256_sub_epi32(a.hi, b.hi)}; }
 VITRO_LANE I32x16 and_(I32x16 a, I32x16 b) { return {_mm256_and_si256(a.lo, b.lo), _mm256_and_si256(a.hi, b.hi)}; }
@@ -99,6 +132,7 @@ VITRO_LANE I32x16 shift_right_logical(I32x16 a, int n) {
 // Conversions.
 VITRO_LANE F32x16 to_f32(I32x16 a) { return {_mm256_cvtepi32_ps(a.lo), _mm256_cvtepi32_ps(a.hi)}; }
 VITRO_LANE I32x16 round_to_i32(F32x16 a) { return {_mm256_cvtps_epi32(a.lo), _mm256_cvtps_epi32(a.hi)}; }
+VITRO_LANE I32x16 truncate_to_i32(F32x16 a) { return {_mm256_cvttps_epi32(a.lo), _mm256_cvttps_epi32(a.hi)}; }
 VITRO_LANE F32x16 as_f32(I32x16 bits) { return {_mm256_castsi256_ps(bits.lo), _mm256_castsi256_ps(bits.hi)}; }
 VITRO_LANE I32x16 as_i32(F32x16 a) { return {_mm256_castps_si256(a.lo), _mm256_castps_si256(a.hi)}; }
 /// Two exact factors, so that only the second product can round. The arithmetic shift halves towards minus infinity.
@@ -112,11 +146,33 @@ VITRO_LANE __m256 scale_by_power(__m256 a, __m256i n) {
 VITRO_LANE F32x16 scale_by_power(F32x16 a, I32x16 n) {
   return {scale_by_power(a.lo, n.lo), scale_by_power(a.hi, n.hi)};
 }
-VITRO_LANE F32x16 load_bf16(const void* p) { return as_f32(shift_left<16>(load_u16x16(p))); }
-VITRO_LANE F32x16 load_f16(const void* p) {
-  const auto* q = static_cast<const __m128i*>(p);
-  return {_mm256_cvtph_ps(_mm_loadu_si128(q)), _mm256_cvtph_ps(_mm_loadu_si128(q + 1))};
+
+// Narrow elements: conversions.
+VITRO_LANE F32x16 widen_f16(Words16 a) { return {_mm256_cvtph_ps(a.lo), _mm256_cvtph_ps(a.hi)}; }
+VITRO_LANE F32x16 widen_bf16(Words16 a) { return as_f32(shift_left<16>(widen_u16(a))); }
+VITRO_LANE F32x16 widen_e4m3_256th(Bytes16 a) {
+  const __m256i shifted = _mm256_slli_epi16(_mm256_cvtepi8_epi16(a.v), 7);
+  const __m256i words = _mm256_and_si256(shifted, _mm256_set1_epi16(static_cast<int16_t>(0xBF80)));
+  return {_mm256_cvtph_ps(_mm256_castsi256_si128(words)), _mm256_cvtph_ps(_mm256_extracti128_si256(words, 1))};
 }
+VITRO_LANE Words16 narrow_f16(F32x16 a) {
+  return {_mm256_cvtps_ph(a.lo, _MM_FROUND_TO_NEAREST_INT), _mm256_cvtps_ph(a.hi, _MM_FROUND_TO_NEAREST_INT)};
+}
+VITRO_LANE Words16 low_words(I32x16 a) {
+  const I32x16 low = and_(a, set1(0xFFFF));
+  return {_mm_packus_epi32(_mm256_castsi256_si128(low.lo), _mm256_extracti128_si256(low.lo, 1)),
+          _mm_packus_epi32(_mm256_castsi256_si128(low.hi), _mm256_extracti128_si256(low.hi, 1))};
+}
+VITRO_LANE Bytes16 low_bytes(I32x16 a) {
+  const Words16 words = low_words(and_(a, set1(0xFF)));
+  return {_mm_packus_epi16(words.lo, words.hi)};
+}
+VITRO_LANE F32x16 set1_f16(uint16_t bits) {
+  const __m256 value = _mm256_cvtph_ps(_mm_set1_epi16(static_cast<int16_t>(bits)));
+  return {value, value};
+}
+VITRO_LANE F32x16 load_bf16(const void* p) { return widen_bf16(load_words(p)); }
+VITRO_LANE F32x16 load_f16(const void* p) { return widen_f16(load_words(p)); }
 
 // Choosing lanes.
 VITRO_LANE Mask16 less(F32x16 a, F32x16 b) {

@@ -22,6 +22,13 @@ struct I32x16 {
 struct Mask16 {
   __mmask16 v;
 };
+/// Sixteen 16-bit and sixteen 8-bit elements as memory has them, to be widened.
+struct Words16 {
+  __m256i v;
+};
+struct Bytes16 {
+  __m128i v;
+};
 
 /// How many F32x16 accumulators a body may hold in registers, with room for what it multiplies.
 inline constexpr int kLaneAccumulators = 16;
@@ -47,6 +54,24 @@ VITRO_LANE F32x16 load_halves(const float* p, const float* q) {
 /// that uses it.
 VITRO_LANE void keep_in_register(F32x16& a) { asm("" : "+v"(a.v)); }
 
+// Narrow elements: memory. As for float lanes: *_partial touches the first n only, *_halves takes eight from p, eight
+// from q.
+VITRO_LANE __m128i load_16_bytes(const void* p) { return _mm_loadu_si128(static_cast<const __m128i*>(p)); }
+VITRO_LANE Words16 load_words(const void* p) { return {_mm256_loadu_si256(static_cast<const __m256i*>(p))}; }
+VITRO_LANE Words16 load_words_partial(const void* p, int64_t n) {
+  return {_mm256_maskz_loadu_epi16(first_lanes(n), p)};
+}
+VITRO_LANE Words16 load_words_halves(const void* p, const void* q) {
+  return {_mm256_inserti128_si256(_mm256_castsi128_si256(load_16_bytes(p)), load_16_bytes(q), 1)};
+}
+VITRO_LANE void store_words_partial(Words16 a, void* p, int64_t n) { _mm256_mask_storeu_epi16(p, first_lanes(n), a.v); }
+VITRO_LANE Bytes16 load_bytes(const void* p) { return {load_16_bytes(p)}; }
+VITRO_LANE Bytes16 load_bytes_partial(const void* p, int64_t n) { return {_mm_maskz_loadu_epi8(first_lanes(n), p)}; }
+VITRO_LANE Bytes16 load_bytes_halves(const void* p, const void* q) {
+  return {_mm_unpacklo_epi64(_mm_loadu_si64(p), _mm_loadu_si64(q))};
+}
+VITRO_LANE void store_bytes_partial(Bytes16 a, void* p, int64_t n) { _mm_mask_storeu_epi8(p, first_lanes(n), a.v); }
+
 // Float lanes: arithmetic. max and min give b where either is NaN.
 VITRO_LANE F32x16 add(F32x16 a, F32x16 b) { return {_mm512_add_ps(a.v, b.v)}; }
 VITRO_LANE F32x16 sub(F32x16 a, F32x16 b) { return {_mm512_sub_ps(a.v, b.v)}; }
@@ -60,12 +85,12 @@ VITRO_LANE F32x16 fma(F32x16 a, F32x16 b, F32x16 c) { return {_mm512_fmadd_ps(a.
 // Integer lanes.
 VITRO_LANE I32x16 set1(int32_t x) { return {_mm512_set1_epi32(x)}; }
 VITRO_LANE I32x16 load_i32(const int32_t* p) { return {_mm512_loadu_si512(p)}; }
-VITRO_LANE __m128i load_16_bytes(const void* p) { return _mm_loadu_si128(static_cast<const __m128i*>(p)); }
-VITRO_LANE I32x16 load_u8x16(const void* p) { return {_mm512_cvtepu8_epi32(load_16_bytes(p))}; }
-VITRO_LANE I32x16 load_i8x16(const void* p) { return {_mm512_cvtepi8_epi32(load_16_bytes(p))}; }
-VITRO_LANE I32x16 load_u16x16(const void* p) {
-  return {_mm512_cvtepu16_epi32(_mm256_loadu_si256(static_cast<const __m256i*>(p)))};
-}
+VITRO_LANE I32x16 widen_u8(Bytes16 a) { return {_mm512_cvtepu8_epi32(a.v)}; }
+VITRO_LANE I32x16 widen_i8(Bytes16 a) { return {_mm512_cvtepi8_epi32(a.v)}; }
+VITRO_LANE I32x16 widen_u16(Words16 a) { return {_mm512_cvtepu16_epi32(a.v)}; }
+VITRO_LANE I32x16 load_u8x16(const void* p) { return widen_u8(load_bytes(p)); }
+VITRO_LANE I32x16 load_i8x16(const void* p) { return widen_i8(load_bytes(p)); }
+VITRO_LANE I32x16 load_u16x16(const void* p) { return widen_u16(load_words(p)); }
 VITRO_LANE I32x16 add(I32x16 a, I32x16 b) { return {_mm512_add_epi32(a.v, b.v)}; }
 VITRO_LANE I32x16 sub(I32x16 a, I32x16 b) { return {_mm512_sub_epi32(a.v, b.v)}; }
 VITRO_LANE I32x16 and_(I32x16 a, I32x16 b) { return {_mm512_and_si512(a.v, b.v)}; }
@@ -85,18 +110,32 @@ VITRO_LANE I32x16 shift_right_logical(I32x16 a) {
 /// All lanes by the same n, 0 <= n < 32.
 VITRO_LANE I32x16 shift_right_logical(I32x16 a, int n) { return {_mm512_srl_epi32(a.v, _mm_cvtsi32_si128(n))}; }
 
-// Conversions. round_to_i32 rounds to nearest, ties to even; the value must fit.
+// Conversions. round_to_i32 rounds to nearest, ties to even, truncate_to_i32 towards zero; the value must fit.
 VITRO_LANE F32x16 to_f32(I32x16 a) { return {_mm512_cvtepi32_ps(a.v)}; }
 VITRO_LANE I32x16 round_to_i32(F32x16 a) { return {_mm512_cvtps_epi32(a.v)}; }
+VITRO_LANE I32x16 truncate_to_i32(F32x16 a) { return {_mm512_cvttps_epi32(a.v)}; }
 VITRO_LANE F32x16 as_f32(I32x16 bits) { return {_mm512_castsi512_ps(bits.v)}; }
 VITRO_LANE I32x16 as_i32(F32x16 a) { return {_mm512_castps_si512(a.v)}; }
 /// a * 2^n, rounded once (so subnormal results are right too); -252 <= n <= 254.
 VITRO_LANE F32x16 scale_by_power(F32x16 a, I32x16 n) { return {_mm512_scalef_ps(a.v, _mm512_cvtepi32_ps(n.v))}; }
-/// Sixteen bfloat16 or float16 values (32 bytes) as float32, exactly.
-VITRO_LANE F32x16 load_bf16(const void* p) { return as_f32(shift_left<16>(load_u16x16(p))); }
-VITRO_LANE F32x16 load_f16(const void* p) {
-  return {_mm512_cvtph_ps(_mm256_loadu_si256(static_cast<const __m256i*>(p)))};
+
+// Narrow elements: conversions. widen_* are exact; narrow_f16 rounds to nearest even; low_* take each lane's low bits.
+VITRO_LANE F32x16 widen_f16(Words16 a) { return {_mm512_cvtph_ps(a.v)}; }
+VITRO_LANE F32x16 widen_bf16(Words16 a) { return as_f32(shift_left<16>(widen_u16(a))); }
+/// FP8 E4M3 (exponent bias 7) as 2^-8 of its value: the same bits one place up are a float16 (exponent bias 15). The
+/// codes of NaN give numbers.
+VITRO_LANE F32x16 widen_e4m3_256th(Bytes16 a) {
+  const __m256i words = _mm256_slli_epi16(_mm256_cvtepi8_epi16(a.v), 7);
+  return {_mm512_cvtph_ps(_mm256_and_si256(words, _mm256_set1_epi16(static_cast<int16_t>(0xBF80))))};
 }
+VITRO_LANE Words16 narrow_f16(F32x16 a) { return {_mm512_cvtps_ph(a.v, _MM_FROUND_TO_NEAREST_INT)}; }
+VITRO_LANE Words16 low_words(I32x16 a) { return {_mm512_cvtepi32_epi16(a.v)}; }
+VITRO_LANE Bytes16 low_bytes(I32x16 a) { return {_mm512_cvtepi32_epi8(a.v)}; }
+/// The float16 with these bits in all lanes.
+VITRO_LANE F32x16 set1_f16(uint16_t bits) { return {_mm512_cvtph_ps(_mm256_set1_epi16(static_cast<int16_t>(bits)))}; }
+/// Sixteen bfloat16 or float16 values (32 bytes) as float32.
+VITRO_LANE F32x16 load_bf16(const void* p) { return widen_bf16(load_words(p)); }
+VITRO_LANE F32x16 load_f16(const void* p) { return widen_f16(load_words(p)); }
 
 // Choosing lanes. Comparisons with NaN are false.
 VITRO_LANE Mask16 less(F32x16 a, F32x16 b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_LT_OQ)}; }

@@ -1,6 +1,6 @@
 // The lane type on x86-64-v2 (SSE4.2): four registers of four. See lanes_avx512-inl.h for what each function means and
-// how to use it. There is no FMA here: fma multiplies, rounds, then adds. There is no F16C either: load_f16 computes
-// the same bits with integers.
+// how to use it. There is no FMA here: fma multiplies, rounds, then adds. There is no F16C either: widen_f16 and
+// narrow_f16 compute the same bits with integers.
 #define VITRO_LANE inline __attribute__((always_inline))
 
 namespace vitro::VITRO_ISA_NS {
@@ -13,6 +13,12 @@ struct I32x16 {
 };
 struct Mask16 {
   __m128 q0, q1, q2, q3;
+};
+struct Words16 {
+  __m128i lo, hi;
+};
+struct Bytes16 {
+  __m128i v;
 };
 
 inline constexpr int kLaneAccumulators = 2;
@@ -52,6 +58,36 @@ VITRO_LANE F32x16 load_halves(const float* p, const float* q) {
 }
 VITRO_LANE void keep_in_register(F32x16& a) { asm("" : "+x"(a.q0), "+x"(a.q1), "+x"(a.q2), "+x"(a.q3)); }
 
+// Narrow elements: memory. There are no masked loads and stores of them: part of a vector goes through the stack.
+VITRO_LANE __m128i load_16_bytes(const void* p) { return _mm_loadu_si128(static_cast<const __m128i*>(p)); }
+VITRO_LANE Words16 load_words(const void* p) {
+  return {load_16_bytes(p), load_16_bytes(static_cast<const __m128i*>(p) + 1)};
+}
+VITRO_LANE Words16 load_words_halves(const void* p, const void* q) { return {load_16_bytes(p), load_16_bytes(q)}; }
+VITRO_LANE Words16 load_words_partial(const void* p, int64_t n) {
+  if (n >= 16) return load_words(p);
+  alignas(16) char part[32] = {};
+  __builtin_memcpy(part, p, static_cast<size_t>(n < 0 ? 0 : 2 * n));
+  return load_words(part);
+}
+VITRO_LANE void store_words_partial(Words16 a, void* p, int64_t n) {
+  const __m128i words[2] = {a.lo, a.hi};
+  __builtin_memcpy(p, words, static_cast<size_t>(n < 0 ? 0 : n >= 16 ? 32 : 2 * n));
+}
+VITRO_LANE Bytes16 load_bytes(const void* p) { return {load_16_bytes(p)}; }
+VITRO_LANE Bytes16 load_bytes_halves(const void* p, const void* q) {
+  return {_mm_unpacklo_epi64(_mm_loadu_si64(p), _mm_loadu_si64(q))};
+}
+VITRO_LANE Bytes16 load_bytes_partial(const void* p, int64_t n) {
+  if (n >= 16) return load_bytes(p);
+  alignas(16) char part[16] = {};
+  __builtin_memcpy(part, p, static_cast<size_t>(n < 0 ? 0 : n));
+  return load_bytes(part);
+}
+VITRO_LANE void store_bytes_partial(Bytes16 a, void* p, int64_t n) {
+  __builtin_memcpy(p, &a.v, static_cast<size_t>(n < 0 ? 0 : n >= 16 ? 16 : n));
+}
+
 // Float lanes: arithmetic.
 VITRO_LANE F32x16 add(F32x16 a, F32x16 b) { return VITRO_MAP2(_mm_add_ps, a, b); }
 VITRO_LANE F32x16 sub(F32x16 a, F32x16 b) { return VITRO_MAP2(_mm_sub_ps, a, b); }
@@ -66,25 +102,24 @@ VITRO_LANE F32x16 fma(F32x16 a, F32x16 b, F32x16 c) { return add(mul(a, b), c); 
 VITRO_LANE I32x16 set1(int32_t x) {
   return {_mm_set1_epi32(x), _mm_set1_epi32(x), _mm_set1_epi32(x), _mm_set1_epi32(x)};
 }
-VITRO_LANE __m128i load_16_bytes(const void* p) { return _mm_loadu_si128(static_cast<const __m128i*>(p)); }
 VITRO_LANE I32x16 load_i32(const int32_t* p) {
   return {load_16_bytes(p), load_16_bytes(p + 4), load_16_bytes(p + 8), load_16_bytes(p + 12)};
 }
-VITRO_LANE I32x16 load_u8x16(const void* p) {
-  const __m128i bytes = load_16_bytes(p);
-  return {_mm_cvtepu8_epi32(bytes), _mm_cvtepu8_epi32(_mm_srli_si128(bytes, 4)),
-          _mm_cvtepu8_epi32(_mm_srli_si128(bytes, 8)), _mm_cvtepu8_epi32(_mm_srli_si128(bytes, 12))};
+VITRO_LANE I32x16 widen_u8(Bytes16 a) {
+  return {_mm_cvtepu8_epi32(a.v), _mm_cvtepu8_epi32(_mm_srli_si128(a.v, 4)), _mm_cvtepu8_epi32(_mm_srli_si128(a.v, 8)),
+          _mm_cvtepu8_epi32(_mm_srli_si128(a.v, 12))};
 }
-VITRO_LANE I32x16 load_i8x16(const void* p) {
-  const __m128i bytes = load_16_bytes(p);
-  return {_mm_cvtepi8_epi32(bytes), _mm_cvtepi8_epi32(_mm_srli_si128(bytes, 4)),
-          _mm_cvtepi8_epi32(_mm_srli_si128(bytes, 8)), _mm_cvtepi8_epi32(_mm_srli_si128(bytes, 12))};
+VITRO_LANE I32x16 widen_i8(Bytes16 a) {
+  return {_mm_cvtepi8_epi32(a.v), _mm_cvtepi8_epi32(_mm_srli_si128(a.v, 4)), _mm_cvtepi8_epi32(_mm_srli_si128(a.v, 8)),
+          _mm_cvtepi8_epi32(_mm_srli_si128(a.v, 12))};
 }
-VITRO_LANE I32x16 load_u16x16(const void* p) {
-  const __m128i lo = load_16_bytes(p), hi = load_16_bytes(static_cast<const __m128i*>(p) + 1);
-  return {_mm_cvtepu16_epi32(lo), _mm_cvtepu16_epi32(_mm_srli_si128(lo, 8)), _mm_cvtepu16_epi32(hi),
-          _mm_cvtepu16_epi32(_mm_srli_si128(hi, 8))};
+VITRO_LANE I32x16 widen_u16(Words16 a) {
+  return {_mm_cvtepu16_epi32(a.lo), _mm_cvtepu16_epi32(_mm_srli_si128(a.lo, 8)), _mm_cvtepu16_epi32(a.hi),
+          _mm_cvtepu16_epi32(_mm_srli_si128(a.hi, 8))};
 }
+VITRO_LANE I32x16 load_u8x16(const void* p) { return widen_u8(load_bytes(p)); }
+VITRO_LANE I32x16 load_i8x16(const void* p) { return widen_i8(load_bytes(p)); }
+VITRO_LANE I32x16 load_u16x16(const void* p) { return widen_u16(load_words(p)); }
 VITRO_LANE I32x16 add(I32x16 a, I32x16 b) { return VITRO_MAP2(_mm_add_epi32, a, b); }
 VITRO_LANE I32x16 sub(I32x16 a, I32x16 b) { return VITRO_MAP2(_mm_sub_epi32, a, b); }
 VITRO_LANE I32x16 and_(I32x16 a, I32x16 b) { return VITRO_MAP2(_mm_and_si128, a, b); }
@@ -110,6 +145,7 @@ VITRO_LANE I32x16 shift_right_logical(I32x16 a, int n) {
 // Conversions.
 VITRO_LANE F32x16 to_f32(I32x16 a) { return VITRO_MAP1(_mm_cvtepi32_ps, a); }
 VITRO_LANE I32x16 round_to_i32(F32x16 a) { return VITRO_MAP1(_mm_cvtps_epi32, a); }
+VITRO_LANE I32x16 truncate_to_i32(F32x16 a) { return VITRO_MAP1(_mm_cvttps_epi32, a); }
 VITRO_LANE F32x16 as_f32(I32x16 bits) { return VITRO_MAP1(_mm_castsi128_ps, bits); }
 VITRO_LANE I32x16 as_i32(F32x16 a) { return VITRO_MAP1(_mm_castps_si128, a); }
 /// Two exact factors, so that only the second product can round. The arithmetic shift halves towards minus infinity.
@@ -121,7 +157,6 @@ VITRO_LANE __m128 scale_by_power(__m128 a, __m128i n) {
   return _mm_mul_ps(_mm_mul_ps(a, power(half)), power(_mm_sub_epi32(n, half)));
 }
 VITRO_LANE F32x16 scale_by_power(F32x16 a, I32x16 n) { return VITRO_MAP2(scale_by_power, a, n); }
-VITRO_LANE F32x16 load_bf16(const void* p) { return as_f32(shift_left<16>(load_u16x16(p))); }
 
 // Choosing lanes.
 VITRO_LANE Mask16 less(F32x16 a, F32x16 b) { return VITRO_MAP2(_mm_cmplt_ps, a, b); }
@@ -145,11 +180,11 @@ VITRO_LANE Mask16 lane_range(int64_t begin, int64_t end) {
   return VITRO_MAP2(_mm_andnot_ps, below, inside);
 }
 
-/// binary16: sign 1, exponent 5 (bias 15), fraction 10 bits. Normal numbers move the fraction up 13 bits and re-bias
-/// the exponent by 112; subnormal ones are fraction * 2^-24; infinity and NaN (exponent 31) get exponent 255, NaN made
-/// quiet as F16C does.
-VITRO_LANE F32x16 load_f16(const void* p) {
-  const I32x16 half = load_u16x16(p);
+// Narrow elements: conversions.
+/// binary16 in the low bits of lanes: sign 1, exponent 5 (bias 15), fraction 10 bits. Normal numbers move the fraction
+/// up 13 bits and re-bias the exponent by 112; subnormal ones are fraction * 2^-24; infinity and NaN (exponent 31) get
+/// exponent 255, NaN made quiet as F16C does.
+VITRO_LANE F32x16 f16_bits_to_f32(I32x16 half) {
   const I32x16 sign = shift_left<16>(and_(half, set1(0x8000)));
   const I32x16 magnitude = and_(half, set1(0x7FFF));
   const I32x16 shifted = shift_left<13>(magnitude);
@@ -161,6 +196,43 @@ VITRO_LANE F32x16 load_f16(const void* p) {
   const F32x16 finite = select(less(magnitude, set1(0x0400)), subnormal, normal);
   return as_f32(or_(as_i32(select(less(magnitude, set1(0x7C00)), finite, special)), sign));
 }
+VITRO_LANE F32x16 widen_f16(Words16 a) { return f16_bits_to_f32(widen_u16(a)); }
+VITRO_LANE F32x16 widen_bf16(Words16 a) { return as_f32(shift_left<16>(widen_u16(a))); }
+/// Exponent 4 bits (bias 7), fraction 3: normal numbers move up 20 bits and re-bias by 120 - 8, subnormal ones are
+/// fraction * 2^-9 * 2^-8.
+VITRO_LANE F32x16 widen_e4m3_256th(Bytes16 a) {
+  const I32x16 code = widen_u8(a);
+  const I32x16 magnitude = and_(code, set1(0x7F));
+  const F32x16 normal = as_f32(add(shift_left<20>(magnitude), set1(112 << 23)));
+  const F32x16 subnormal = mul(to_f32(magnitude), set1(0x1p-17F));
+  const I32x16 sign = shift_left<24>(and_(code, set1(0x80)));
+  return as_f32(or_(as_i32(select(less(magnitude, set1(8)), subnormal, normal)), sign));
+}
+VITRO_LANE Words16 low_words(I32x16 a) {
+  const I32x16 low = and_(a, set1(0xFFFF));
+  return {_mm_packus_epi32(low.q0, low.q1), _mm_packus_epi32(low.q2, low.q3)};
+}
+VITRO_LANE Bytes16 low_bytes(I32x16 a) {
+  const Words16 words = low_words(and_(a, set1(0xFF)));
+  return {_mm_packus_epi16(words.lo, words.hi)};
+}
+/// The inverse of widen_f16. Of 13 bits too many the upper half is rounded to even; from 65520 on the result is
+/// infinity; below 2^-14 it is a multiple of 2^-24.
+VITRO_LANE Words16 narrow_f16(F32x16 a) {
+  const I32x16 sign = and_(shift_right_logical<16>(as_i32(a)), set1(0x8000));
+  const I32x16 bits = and_(as_i32(a), set1(0x7FFFFFFF));
+  const F32x16 magnitude = as_f32(bits);
+  const I32x16 odd = and_(shift_right_logical<13>(bits), set1(1));
+  const I32x16 normal = shift_right_logical<13>(add(sub(bits, set1(112 << 23)), add(set1(0x0FFF), odd)));
+  const I32x16 subnormal = round_to_i32(mul(magnitude, set1(0x1p24F)));
+  const I32x16 nan = or_(and_(shift_right_logical<13>(bits), set1(0x01FF)), set1(0x7E00));
+  F32x16 half = select(less(magnitude, set1(0x1p-14F)), as_f32(subnormal), as_f32(normal));
+  half = select(less(magnitude, set1(65520.0F)), half, as_f32(set1(0x7C00)));
+  return low_words(or_(as_i32(select(is_nan(a), as_f32(nan), half)), sign));
+}
+VITRO_LANE F32x16 set1_f16(uint16_t bits) { return f16_bits_to_f32(set1(int32_t{bits})); }
+VITRO_LANE F32x16 load_bf16(const void* p) { return widen_bf16(load_words(p)); }
+VITRO_LANE F32x16 load_f16(const void* p) { return widen_f16(load_words(p)); }
 
 // Reductions and permutations.
 VITRO_LANE float reduce_add(F32x16 a) {

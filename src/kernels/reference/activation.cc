@@ -11,6 +11,8 @@ double gelu_tanh_of(double x) { return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_
 /// erfc keeps the left tail, where 1 + erf would cancel.
 double gelu_erf_of(double x) { return 0.5 * x * std::erfc(-x / std::sqrt(2.0)); }
 double relu_of(double x) { return x < 0 ? 0 : x; }
+double relu_squared_of(double x) { return relu_of(x) * relu_of(x); }
+double quick_gelu_of(double x) { return x / (1 + std::exp(-1.702 * x)); }
 
 template <double (*f)(double)>
 void activate(const float* x, int64_t n, float* out) {
@@ -28,6 +30,8 @@ void silu(const float* x, int64_t n, float* out) noexcept { activate<silu_of>(x,
 void gelu_tanh(const float* x, int64_t n, float* out) noexcept { activate<gelu_tanh_of>(x, n, out); }
 void gelu_erf(const float* x, int64_t n, float* out) noexcept { activate<gelu_erf_of>(x, n, out); }
 void relu(const float* x, int64_t n, float* out) noexcept { activate<relu_of>(x, n, out); }
+void relu_squared(const float* x, int64_t n, float* out) noexcept { activate<relu_squared_of>(x, n, out); }
+void quick_gelu(const float* x, int64_t n, float* out) noexcept { activate<quick_gelu_of>(x, n, out); }
 
 void silu_gate(const float* gate, const float* up, int64_t n, float* out) noexcept {
   activate_gate<silu_of>(gate, up, n, out);
@@ -40,6 +44,12 @@ void gelu_erf_gate(const float* gate, const float* up, int64_t n, float* out) no
 }
 void relu_gate(const float* gate, const float* up, int64_t n, float* out) noexcept {
   activate_gate<relu_of>(gate, up, n, out);
+}
+void relu_squared_gate(const float* gate, const float* up, int64_t n, float* out) noexcept {
+  activate_gate<relu_squared_of>(gate, up, n, out);
+}
+void quick_gelu_gate(const float* gate, const float* up, int64_t n, float* out) noexcept {
+  activate_gate<quick_gelu_of>(gate, up, n, out);
 }
 
 }  // namespace vitro::reference

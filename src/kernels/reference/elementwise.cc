@@ -1,4 +1,4 @@
-// Reference twins of sums, multiples and the log-sum-exp of rows.
+// Reference twins of sums, multiples, bounds and the log-sum-exp of rows.
 #include <algorithm>
 #include <cmath>
 
@@ -12,6 +12,14 @@ void add(const float* a, const float* b, int64_t n, float* out) noexcept {
 
 void scale(const float* x, float factor, int64_t n, float* out) noexcept {
   for (int64_t i = 0; i < n; ++i) out[i] = x[i] * factor;
+}
+
+void softcap(const float* x, float cap, int64_t n, float* out) noexcept {
+  for (int64_t i = 0; i < n; ++i) out[i] = static_cast<float>(cap * std::tanh(static_cast<double>(x[i]) / cap));
+}
+
+void clamp(const float* x, float limit, int64_t n, float* out) noexcept {
+  for (int64_t i = 0; i < n; ++i) out[i] = x[i] < -limit ? -limit : x[i] > limit ? limit : x[i];
 }
 
 double log_sum_exp(const float* x, int64_t n) noexcept {

@@ -83,7 +83,7 @@ ModuleNames hf_module_names() {
           .up = "mlp.dense_h_to_4h",
           .down = "mlp.dense_4h_to_h",
           .qkv = "attention.query_key_value",
-          .qkv_layout = QkvLayout::kPerHead};
+          .qkv_layout = QkvLayout::kGrouped};
 }
 
 /// GGUF's converter re-orders q, k, v from heads to blocks.

@@ -83,12 +83,13 @@ double nested_real(ConfigReader& outer, ConfigReader* object, std::string_view o
 RopeScaling scaling_kind(ConfigReader& reader, const std::string& name) {
   if (name == "default" || name == "none") return RopeScaling::kNone;
   if (name == "linear") return RopeScaling::kLinear;
+  if (name == "ntk") return RopeScaling::kNtk;
   if (name == "dynamic") return RopeScaling::kDynamic;
   if (name == "yarn") return RopeScaling::kYarn;
   if (name == "longrope" || name == "su") return RopeScaling::kLongRope;
   if (name == "llama3") return RopeScaling::kLlama3;
   reader.problem(
-      fmt::format("RoPE scaling {} is not implemented (known: default, linear, dynamic, yarn, longrope, llama3)",
+      fmt::format("RoPE scaling {} is not implemented (known: default, linear, ntk, dynamic, yarn, longrope, llama3)",
                   to_string(Value(name), 40)));
   return RopeScaling::kNone;
 }
@@ -127,6 +128,7 @@ void read_scaling(ConfigReader& object, const RopeFrame& frame, const std::strin
     case RopeScaling::kFactors:
       return;
     case RopeScaling::kLinear:
+    case RopeScaling::kNtk:
       rope->factor = object.need_real(ours + ".factor", {"factor"});
       return;
     case RopeScaling::kDynamic:

@@ -39,6 +39,11 @@ class SlotWalk {
     slots_.push_back(std::move(slot));
   }
 
+  /// A matrix outside the blocks, as the file has it.
+  void add_plain(std::string_view ours, std::string_view module, Shape shape) {
+    add(ours, module, ".weight", shape, {.shape = shape});
+  }
+
   void add_vector(std::string_view ours, std::string_view module, std::string_view suffix, int64_t n,
                   double fold = 0.0) {
     add(ours, module, suffix, {n}, {.shape = {n}, .add = fold});
@@ -64,12 +69,12 @@ class SlotWalk {
   }
 
   void add_embedding() {
-    add("embed.w", names_.embed, ".weight", {config_.vocab_size, config_.d_model},
-        {.shape = {config_.vocab_size, config_.d_model}});
+    add_plain("embed.w", names_.embed, {config_.vocab_size, config_.embed_width()});
+    if (config_.d_embed > 0) add_plain("embed_in.w", names_.embed_in, {config_.d_model, config_.d_embed});
     if (config_.position == PositionKind::kLearned) {
-      const Shape shape = {config_.n_position_rows, config_.d_model};
-      add("pos_embed.w", names_.pos_embed, ".weight", shape, {.shape = shape});
+      add_plain("pos_embed.w", names_.pos_embed, {config_.n_position_rows, config_.d_model});
     }
+    add_norm("embed_norm", names_.embed_norm, config_.embed_norm, config_.d_model);
     add_rope_factors();
   }
 
@@ -91,16 +96,16 @@ class SlotWalk {
   }
 
   void add_block(const BlockSpec& block) {
-    const bool is_pre = block.norm_place == NormPlace::kPre || block.norm_place == NormPlace::kSandwich;
-    const bool is_sandwich = block.norm_place == NormPlace::kSandwich;
-    if (is_pre) add_norm("attn_norm", names_.attn_norm, block.norm, config_.d_model);
+    const bool has_main_norms = block.norm_place != NormPlace::kOutOnly;
+    const bool has_out_norms = block.norm_place == NormPlace::kSandwich || block.norm_place == NormPlace::kOutOnly;
+    if (has_main_norms) add_norm("attn_norm", names_.attn_norm, block.norm, config_.d_model);
     add_attention(block.attn);
-    if (is_sandwich) add_norm("attn_post_norm", names_.attn_post_norm, block.norm, config_.d_model);
-    if (is_pre && block.residual != Residual::kParallelSharedNorm) {
+    if (has_out_norms) add_norm("attn_post_norm", names_.attn_post_norm, block.norm, config_.d_model);
+    if (has_main_norms && block.residual != Residual::kParallelSharedNorm) {
       add_norm("ffn_norm", names_.ffn_norm, block.norm, config_.d_model);
     }
     add_feed_forward(block.ffn);
-    if (is_sandwich) add_norm("ffn_post_norm", names_.ffn_post_norm, block.norm, config_.d_model);
+    if (has_out_norms) add_norm("ffn_post_norm", names_.ffn_post_norm, block.norm, config_.d_model);
   }
 
   void add_attention(const AttentionSpec& attn) {
@@ -110,12 +115,32 @@ class SlotWalk {
     add_projection("q", names_.q, {d_q, config_.d_model}, attn.has_q_bias, attn, 0);
     add_projection("k", names_.k, {d_k, config_.d_model}, attn.has_k_bias, attn, 1);
     add_projection("v", names_.v, {d_v, config_.d_model}, attn.has_v_bias, attn, 2);
-    if (attn.qk_norm != QkNorm::kNone) {
-      add_norm("attn.q_norm", names_.q_norm, attn.qk_norm_spec, attn.d_head);
-      add_norm("attn.k_norm", names_.k_norm, attn.qk_norm_spec, attn.d_head);
-    }
+    add_qk_norm("attn.q_norm", names_.q_norm, attn, attn.n_head);
+    add_qk_norm("attn.k_norm", names_.k_norm, attn, attn.n_kv_head);
     const int64_t d_z = attn.n_head * attn.d_head_v;
     add_linear("attn.w_o", attn.has_o_bias ? "attn.b_o" : "", names_.o, {config_.d_model, d_z});
+  }
+
+  void add_qk_norm(std::string_view ours, std::string_view module, const AttentionSpec& attn, int64_t n_head) {
+    if (attn.qk_norm == QkNorm::kPerHeadShared) add_norm(ours, module, attn.qk_norm_spec, attn.d_head);
+    if (attn.qk_norm == QkNorm::kWholeProjection) add_norm(ours, module, attn.qk_norm_spec, n_head * attn.d_head);
+    if (attn.qk_norm != QkNorm::kPerHeadOwn) return;
+    for (int64_t h = 0; h < n_head; ++h) {
+      const std::string name = fmt::format("{}.{}", ours, h);
+      if (names_.is_head_norm_apart) {
+        add_norm(name, fmt::format("{}.{}", module, h), attn.qk_norm_spec, attn.d_head);
+      } else {
+        add_head_rows(name + ".gain", module, ".weight", attn.d_head, n_head, h);
+        if (attn.qk_norm_spec.has_bias) add_head_rows(name + ".bias", module, ".bias", attn.d_head, n_head, h);
+      }
+    }
+  }
+
+  /// Row h of a file tensor [n_head, d_head].
+  void add_head_rows(std::string_view ours, std::string_view module, std::string_view suffix, int64_t d_head,
+                     int64_t n_head, int64_t h) {
+    add(ours, module, suffix, {d_head},
+        {.shape = {n_head, d_head}, .rows = {.kind = RowMap::Kind::kRange, .first = h * d_head}});
   }
 
   /// q, k or v (which = 0, 1, 2) with its own tensor or out of the fused one.
@@ -131,11 +156,23 @@ class SlotWalk {
       return;
     }
     const int64_t file_rows = (attn.n_head + 2 * attn.n_kv_head) * d;
-    const int64_t first = which == 0 ? 0 : (attn.n_head + (which - 1) * attn.n_kv_head) * d;
-    const bool is_per_head = names_.qkv_layout == QkvLayout::kPerHead;
-    add_linear(w, b, names_.qkv, shape, file_rows,
-               is_per_head ? RowMap{.kind = RowMap::Kind::kPerHead, .first = which * d, .d = d, .stride = 3 * d}
-                           : RowMap{.kind = RowMap::Kind::kRange, .first = first});
+    const bool is_grouped = names_.qkv_layout == QkvLayout::kGrouped;
+    add_linear(w, b, names_.qkv, shape, file_rows, is_grouped ? grouped_rows(attn, which) : block_rows(attn, which));
+  }
+
+  static RowMap block_rows(const AttentionSpec& attn, int64_t which) {
+    const int64_t first_head = which == 0 ? 0 : attn.n_head + (which - 1) * attn.n_kv_head;
+    return {.kind = RowMap::Kind::kRange, .first = first_head * attn.d_head};
+  }
+
+  /// The query rows of a group lie together, so a group is one long "head".
+  static RowMap grouped_rows(const AttentionSpec& attn, int64_t which) {
+    const int64_t d = attn.d_head, n_group = attn.group_size();
+    const int64_t first_head = which == 0 ? 0 : n_group + which - 1;
+    return {.kind = RowMap::Kind::kPerHead,
+            .first = first_head * d,
+            .d = which == 0 ? n_group * d : d,
+            .stride = (n_group + 2) * d};
   }
 
   void add_feed_forward(const FeedForwardSpec& ffn) {
@@ -153,8 +190,9 @@ class SlotWalk {
   }
 
   void add_head() {
+    if (config_.d_embed > 0) add_plain("embed_out.w", names_.embed_out, {config_.d_embed, config_.d_model});
     const std::string_view module = names_.unembed;
-    const Shape w = {config_.vocab_size, config_.d_model};
+    const Shape w = {config_.vocab_size, config_.embed_width()};
     const Shape b = {config_.vocab_size};
     if (!config_.is_head_tied) add_one("unembed.w", fmt::format("{}.weight", module), w, SlotUse::kMatrix);
     if (config_.has_head_bias) add_one("unembed.b", fmt::format("{}.bias", module), b, SlotUse::kVector);
@@ -194,6 +232,7 @@ ModuleNames gguf_names() {
           .block = "blk.",
           .embed = "token_embd",
           .pos_embed = "position_embd",
+          .embed_norm = "token_embd_norm",
           .final_norm = "output_norm",
           .unembed = "output",
           .attn_norm = "attn_norm",

@@ -14,25 +14,28 @@ namespace vitro {
 /// How one foreign format stacks q, k and v in a fused tensor.
 enum class QkvLayout : uint8_t {
   kBlocks,   ///< rows [q of all heads | k | v]
-  kPerHead,  ///< rows [head][q, k, v][d_head]; only where n_kv_head == n_head
+  kGrouped,  ///< rows [KV head][q of its group, k, v][d_head]; with one query head a group: [head][q, k, v][d_head]
 };
 
 /// Module names of one foreign format, without ".weight" and ".bias"; empty where the family has no such module. Names
 /// of `block` and of the modules outside are put behind each of `roots` in turn (checkpoints of the bare body lack the
-/// prefix), except `unembed`.
+/// prefix), except `unembed`. Norms: kPre has attn_norm and ffn_norm before each half, kPost after each sum; kOutOnly
+/// has attn_post_norm and ffn_post_norm, kSandwich all four.
 struct ModuleNames {
   std::span<const std::string_view> roots = {};
   std::string_view block = {};  ///< what stands before a block's number, e.g. "layers."
-  std::string_view embed = {}, pos_embed = {}, final_norm = {}, unembed = {};
+  std::string_view embed = {}, pos_embed = {}, embed_norm = {}, final_norm = {}, unembed = {};
+  std::string_view embed_in = {}, embed_out = {};  ///< projections d_embed -> d_model and back
   std::string_view attn_norm = {}, q = {}, k = {}, v = {}, o = {}, q_norm = {}, k_norm = {}, attn_post_norm = {};
   std::string_view ffn_norm = {}, gate = {}, up = {}, down = {}, ffn_post_norm = {};
   std::string_view qkv = {};      ///< fused projections, used where q, k, v are empty
   std::string_view gate_up = {};  ///< rows [gate | up], used instead of gate and up where it is not empty
   std::string_view rope_factors = {}, rope_factors_short = {}, rope_factors_long = {};
   QkvLayout qkv_layout = QkvLayout::kBlocks;
-  bool is_transposed = false;     ///< matrices of the blocks are stored [in, out]
-  bool is_rope_adjacent = false;  ///< q and k rows are in adjacent-pair order, ours in halves
-  double norm_add = 0.0;          ///< undoes a constant that was folded into norm gains
+  bool is_transposed = false;       ///< matrices of the blocks are stored [in, out]
+  bool is_rope_adjacent = false;    ///< q and k rows are in adjacent-pair order, ours in halves
+  bool is_head_norm_apart = false;  ///< QkNorm::kPerHeadOwn: a tensor a head, "{q_norm}.{h}"; else one [n_head, d_head]
+  double norm_add = 0.0;            ///< undoes a constant that was folded into norm gains
 };
 
 /// Names in Hugging Face checkpoints of Llama's descendants.
