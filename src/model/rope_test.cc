@@ -79,7 +79,7 @@ TEST(RopeTest, EveryKindIsWhatItsFormulaSays) {
     const auto seq_len = static_cast<int64_t>(real(c, "seq_len", 1));
     std::vector<float> factors;
     for (const double x : reals(c, "factors")) factors.push_back(static_cast<float>(x));
-    const std::vector<double> found = rope_frequencies(spec_of(c), seq_len, factors);
+    const std::vector<double> found = rope_frequencies(spec_of(c), seq_len, {.all = factors});
     const std::vector<double> expected = reals(c, "expected_frequencies");
     ASSERT_EQ(found.size(), expected.size());
     for (size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-13 * expected[i]) << i;
@@ -90,7 +90,7 @@ TEST(RopeTest, EveryKindIsWhatItsFormulaSays) {
 TEST(RopeTest, LongRopeWithoutListsTakesTheFactorsOfTheFile) {
   RopeSpec spec{.d_rot = 4, .scaling = RopeScaling::kLongRope, .factor = 4, .n_ctx_original = 32};
   const std::vector<float> factors = {1.0f, 2.0f};
-  EXPECT_DOUBLE_EQ(rope_frequencies(spec, 10, factors)[1], 0.01 / 2.0);
+  EXPECT_DOUBLE_EQ(rope_frequencies(spec, 10, {.short_context = factors})[1], 0.01 / 2.0);
 }
 
 /// cos or sin tables of one golden: values of tensor `name`.

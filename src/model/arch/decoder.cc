@@ -16,9 +16,40 @@ AttentionSpec plain_attention(const DecoderSizes& sizes) {
 
 AttentionSpec rope_attention(const DecoderSizes& sizes, const RopeSpec& rope) {
   AttentionSpec attn = plain_attention(sizes);
-  attn.position = PositionKind::kRope;
-  attn.rope = rope;
+  set_rope(rope, &attn);
   return attn;
+}
+
+NormSpec layer_norm(double eps) { return {.kind = NormKind::kLayerNorm, .eps = eps, .has_bias = true}; }
+
+BlockSpec layer_norm_block(const DecoderSizes& sizes, double eps, ActivationKind activation) {
+  BlockSpec block;
+  block.norm = layer_norm(eps);
+  block.attn = plain_attention(sizes);
+  block.ffn = {.d_ff = sizes.d_ff, .is_gated = false, .activation = activation};
+  set_projection_biases(true, &block);
+  return block;
+}
+
+void set_projection_biases(bool has_bias, BlockSpec* block) {
+  set_attention_biases(has_bias, &block->attn);
+  block->ffn.has_in_bias = block->ffn.has_out_bias = has_bias;
+}
+
+void set_rope(const RopeSpec& rope, AttentionSpec* attn) {
+  attn->position = PositionKind::kRope;
+  attn->rope = rope;
+}
+
+void set_alibi(double max_bias, AttentionSpec* attn) {
+  attn->position = PositionKind::kAlibi;
+  attn->alibi_max_bias = max_bias;
+}
+
+void set_learned_positions(ModelConfig* config, int64_t offset) {
+  config->position = PositionKind::kLearned;
+  config->position_offset = offset;
+  config->n_position_rows = config->n_ctx + offset;
 }
 
 void set_attention_biases(bool has_bias, AttentionSpec* attn) {

@@ -19,6 +19,21 @@ AttentionSpec plain_attention(const DecoderSizes& sizes);
 /// The same with rotary positions.
 AttentionSpec rope_attention(const DecoderSizes& sizes, const RopeSpec& rope);
 
+/// LayerNorm with gain and bias.
+NormSpec layer_norm(double eps);
+/// The block that GPT-2's descendants start from: LayerNorms before each half, no positions in attention, two matrices
+/// with an activation between them, biases everywhere.
+BlockSpec layer_norm_block(const DecoderSizes& sizes, double eps, ActivationKind activation);
+/// The biases of every projection of a block at once; those of norms are not touched.
+void set_projection_biases(bool has_bias, BlockSpec* block);
+
+/// Rotary positions, or ALiBi with slopes down to 2^-max_bias, in attention that has none yet.
+void set_rope(const RopeSpec& rope, AttentionSpec* attn);
+void set_alibi(double max_bias, AttentionSpec* attn);
+inline constexpr double kAlibiMaxBias = 8.0;  ///< of the paper (Press et al. 2021, arXiv 2108.12409)
+/// A learned vector for each position of the context; the table begins with `offset` rows of no position.
+void set_learned_positions(ModelConfig* config, int64_t offset = 0);
+
 /// All four biases of the projections at once.
 void set_attention_biases(bool has_bias, AttentionSpec* attn);
 /// Attention to the last `window` positions; 0 leaves the mask as it is.

@@ -5,6 +5,8 @@
 
 namespace vitro {
 
+extern const Architecture kBloom;
+extern const Architecture kGpt1;
 extern const Architecture kGpt2;
 extern const Architecture kGptNeox;
 extern const Architecture kLlama;

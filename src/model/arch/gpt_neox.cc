@@ -24,13 +24,10 @@ struct NeoxKnobs {
 };
 
 void set_neox_blocks(const DecoderSizes& sizes, const RopeSpec& rope, const NeoxKnobs& knobs, ModelConfig* config) {
-  BlockSpec block;
-  block.norm = {.kind = NormKind::kLayerNorm, .eps = knobs.eps, .has_bias = true};
+  BlockSpec block = layer_norm_block(sizes, knobs.eps, knobs.activation);
   block.residual = knobs.is_parallel ? Residual::kParallel : Residual::kSequential;
-  block.attn = rope_attention(sizes, rope);
+  set_rope(rope, &block.attn);
   set_attention_biases(knobs.has_attention_bias, &block.attn);
-  block.ffn = {
-      .d_ff = sizes.d_ff, .is_gated = false, .activation = knobs.activation, .has_in_bias = true, .has_out_bias = true};
   set_blocks(sizes.n_layer, block, config);
 }
 

@@ -23,9 +23,10 @@ constexpr std::string_view kHarmlessKeys[] = {
     "cache_implementation",
     // training
     "initializer_range", "initializer_factor", "attention_dropout", "hidden_dropout", "attention_probs_dropout_prob",
-    "hidden_dropout_prob", "resid_pdrop", "embd_pdrop", "attn_pdrop", "embed_dropout", "classifier_dropout",
-    "summary_activation", "summary_first_dropout", "summary_proj_to_labels", "summary_type", "summary_use_proj",
-    "is_decoder", "tie_encoder_decoder",
+    "hidden_dropout_prob", "resid_pdrop", "embd_pdrop", "emb_pdrop", "attn_pdrop", "dropout", "activation_dropout",
+    "embed_dropout", "embedding_dropout", "resid_dropout", "residual_dropout", "layerdrop", "classifier_dropout",
+    "init_std", "summary_activation", "summary_first_dropout", "summary_proj_to_labels", "summary_type",
+    "summary_use_proj", "is_decoder", "tie_encoder_decoder",
     // special tokens and generation defaults (generation_config.json is where they are read)
     "pad_token_id", "unk_token_id", "sep_token_id", "cls_token_id", "mask_token_id", "decoder_start_token_id",
     "forced_bos_token_id", "forced_eos_token_id", "suppress_tokens", "begin_suppress_tokens", "bad_words_ids",
@@ -154,14 +155,18 @@ void read_scaling(ConfigReader& object, const RopeFrame& frame, const std::strin
 
 ConfigReader hf_reader(const Value& config) {
   ConfigReader reader(config, "", "config.json");
-  reader.ignore(kHarmlessKeys);
   check_head(reader, config);
+  read_hf_common_keys(reader);
+  return reader;
+}
+
+void read_hf_common_keys(ConfigReader& reader) {
+  reader.ignore(kHarmlessKeys);
   reader.expect_bool("is_encoder_decoder", false);
   for (const std::string_view key :
        {"add_cross_attention", "cross_attention_hidden_size", "chunk_size_feed_forward", "pruned_heads"}) {
     reader.expect_off(key);
   }
-  return reader;
 }
 
 void read_hf_token_ids(ConfigReader& reader, ModelConfig* config) {
@@ -176,18 +181,22 @@ void read_hf_token_ids(ConfigReader& reader, ModelConfig* config) {
 
 DecoderSizes read_hf_sizes(ConfigReader& reader, const HfDefaults& defaults, ModelConfig* config) {
   DecoderSizes sizes;
-  config->d_model = reader.need_size("d_model", {"hidden_size"});
-  sizes.n_layer = reader.need_size("n_layer", {"num_hidden_layers"}, kMaxLayers);
+  config->d_model = reader.need_size("d_model", {"hidden_size", "n_embd", "n_embed", "d_model"});
+  sizes.n_layer = reader.need_size("n_layer", {"num_hidden_layers", "n_layer", "n_layers", "num_layers"}, kMaxLayers);
   config->vocab_size = reader.need_size("vocab_size", {"vocab_size"}, kMaxVocab);
-  config->n_ctx = reader.get_size("n_ctx", {"max_position_embeddings"}, defaults.n_ctx, kMaxContext);
-  sizes.n_head = reader.need_size("attn.n_head", {"num_attention_heads"});
+  config->n_ctx =
+      reader.get_size("n_ctx", {"max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length"},
+                      defaults.n_ctx, kMaxContext);
+  sizes.n_head = reader.need_size("attn.n_head", {"num_attention_heads", "n_head", "n_heads", "num_heads"});
   sizes.n_kv_head = defaults.n_kv_head > 0 ? defaults.n_kv_head : sizes.n_head;
   if (defaults.has_n_kv_head) {
     sizes.n_kv_head = reader.get_size("attn.n_kv_head", {"num_key_value_heads"}, sizes.n_kv_head);
   }
   sizes.d_head = reader.get_size("attn.d_head", {"head_dim"},
                                  defaults.d_head > 0 ? defaults.d_head : config->d_model / sizes.n_head);
-  sizes.d_ff = reader.need_size("ffn.d_ff", {"intermediate_size"});
+  const ConfigReader::Names d_ff_names = {"intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size"};
+  sizes.d_ff = defaults.d_ff_ratio > 0 ? reader.get_size("ffn.d_ff", d_ff_names, defaults.d_ff_ratio * config->d_model)
+                                       : reader.need_size("ffn.d_ff", d_ff_names);
   config->is_head_tied = reader.get_bool("is_head_tied", {"tie_word_embeddings"}, defaults.is_head_tied);
   read_hf_token_ids(reader, config);
   return sizes;

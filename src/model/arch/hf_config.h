@@ -18,14 +18,18 @@ struct HfDefaults {
   bool has_n_kv_head = true;  ///< false: the family knows no "num_key_value_heads", which is then refused like any key
   int64_t d_head = 0;
   int64_t n_ctx = 2048;
+  int64_t d_ff_ratio = 0;  ///< width of the feed-forward in units of d_model where the file has none; 0: it must
   bool is_head_tied = false;
 };
 
 /// A reader of config.json that already knows the harmless keys and has refused the switches that no decoder here
 /// implements (encoder-decoder, cross attention, pruned heads, classification heads).
 ConfigReader hf_reader(const Value& config);
+/// The same of an object inside config.json that is a configuration of its own.
+void read_hf_common_keys(ConfigReader& reader);
 
-/// Sizes, vocabulary, tied head and token ids in Llama's spelling, which most decoders share.
+/// Sizes, vocabulary, tied head and token ids, in Llama's spelling or in those of the GPTs (n_embd), BLOOM, OPT, MPT
+/// and Falcon: no name means two things. Two spellings of one size that differ are a problem.
 DecoderSizes read_hf_sizes(ConfigReader& reader, const HfDefaults& defaults, ModelConfig* config);
 /// eos_token_id (a number or a list) and bos_token_id.
 void read_hf_token_ids(ConfigReader& reader, ModelConfig* config);

@@ -2,7 +2,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 
 #include "model/arch/architecture.h"
 #include "model/arch/families.h"
@@ -11,7 +10,7 @@
 namespace vitro {
 namespace {
 
-constexpr std::array<const Architecture*, 6> kFamilies = {&kGpt2, &kGptNeox, &kLlama, &kQwen3, &kGemma3, &kPhi3};
+constexpr const Architecture* kFamilies[] = {&kBloom, &kGpt1, &kGpt2, &kGptNeox, &kLlama, &kQwen3, &kGemma3, &kPhi3};
 
 std::span<const std::string_view> names_of(const Architecture& arch, SourceFormat format) {
   return format == SourceFormat::kGguf ? arch.gguf_names : arch.hf_model_types;

@@ -227,6 +227,35 @@ ModuleNames hf_names(std::span<const std::string_view> roots) {
           .down = "mlp.down_proj"};
 }
 
+ModuleNames hf_gpt_names(std::span<const std::string_view> roots) {
+  return {.roots = roots,
+          .block = "h.",
+          .embed = "wte",
+          .pos_embed = "wpe",
+          .final_norm = "ln_f",
+          .unembed = "lm_head",
+          .attn_norm = "ln_1",
+          .ffn_norm = "ln_2",
+          .up = "mlp.c_fc",
+          .down = "mlp.c_proj"};
+}
+
+ModuleNames hf_megatron_names(std::span<const std::string_view> roots) {
+  return {.roots = roots,
+          .block = "h.",
+          .embed = "word_embeddings",
+          .embed_norm = "word_embeddings_layernorm",
+          .final_norm = "ln_f",
+          .unembed = "lm_head",
+          .attn_norm = "input_layernorm",
+          .o = "self_attention.dense",
+          .ffn_norm = "post_attention_layernorm",
+          .up = "mlp.dense_h_to_4h",
+          .down = "mlp.dense_4h_to_h",
+          .qkv = "self_attention.query_key_value",
+          .qkv_layout = QkvLayout::kGrouped};
+}
+
 ModuleNames gguf_names() {
   return {.roots = kNoRoot,
           .block = "blk.",
@@ -262,6 +291,15 @@ ModuleNames gguf_fused_names() {
 
 std::vector<TensorSlot> decoder_slots(const ModelConfig& config, const ModuleNames& names) {
   return SlotWalk(config, names).walk();
+}
+
+std::vector<TensorSlot> decoder_slots(const ModelConfig& config, const ModuleNames& names, const ModuleNames& others) {
+  std::vector<TensorSlot> slots = decoder_slots(config, names);
+  std::vector<TensorSlot> more = decoder_slots(config, others);
+  for (size_t i = 0; i < slots.size(); ++i) {
+    for (TensorSource& source : more[i].sources) slots[i].sources.push_back(std::move(source));
+  }
+  return slots;
 }
 
 }  // namespace vitro

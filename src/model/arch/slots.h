@@ -40,6 +40,10 @@ struct ModuleNames {
 
 /// Names in Hugging Face checkpoints of Llama's descendants.
 ModuleNames hf_names(std::span<const std::string_view> roots);
+/// Names in those of GPT-2's descendants.
+ModuleNames hf_gpt_names(std::span<const std::string_view> roots);
+/// Names in those of Megatron's descendants as BLOOM spells them; q, k, v in one tensor by head.
+ModuleNames hf_megatron_names(std::span<const std::string_view> roots);
 /// Names in GGUF files, the same for all decoders.
 ModuleNames gguf_names();
 /// The same for families whose files keep q, k, v in one tensor.
@@ -47,5 +51,7 @@ ModuleNames gguf_fused_names();
 
 /// Every tensor of the model in forward order. Only for a config that check_config accepts.
 std::vector<TensorSlot> decoder_slots(const ModelConfig& config, const ModuleNames& names);
+/// The same where files of one format differ in names or layout: looked for under `names`, then under `others`.
+std::vector<TensorSlot> decoder_slots(const ModelConfig& config, const ModuleNames& names, const ModuleNames& others);
 
 }  // namespace vitro
