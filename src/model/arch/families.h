@@ -10,8 +10,17 @@ extern const Architecture kGpt1;
 extern const Architecture kGpt2;
 extern const Architecture kGptNeox;
 extern const Architecture kLlama;
+extern const Architecture kQwen2;
 extern const Architecture kQwen3;
+extern const Architecture kGemma;
+extern const Architecture kGemma2;
 extern const Architecture kGemma3;
 extern const Architecture kPhi3;
+extern const Architecture kSmolLm3;
+extern const Architecture kGranite;
+extern const Architecture kOlmo2;
+extern const Architecture kGlm;
+extern const Architecture kGlm4;
+extern const Architecture kCohere;
 
 }  // namespace vitro
