@@ -6,11 +6,19 @@
 namespace vitro {
 
 extern const Architecture kBloom;
+extern const Architecture kFalcon;
 extern const Architecture kGpt1;
 extern const Architecture kGpt2;
+extern const Architecture kGptJ;
+extern const Architecture kGptNeo;
 extern const Architecture kGptNeox;
 extern const Architecture kLlama;
+extern const Architecture kMpt;
+extern const Architecture kOpt;
+extern const Architecture kPhi;
 extern const Architecture kQwen3;
+extern const Architecture kStablelm;
+extern const Architecture kStarcoder2;
 extern const Architecture kGemma3;
 extern const Architecture kPhi3;
 

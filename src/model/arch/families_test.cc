@@ -118,8 +118,7 @@ TEST(LlamaTest, RefusesNonsense) {
        {R"("eos_token_id": "</s>")", "'eos_token_id' must be a token id"},
        {R"("is_encoder_decoder": true)", "'is_encoder_decoder' = true is not implemented"},
        {R"("architectures": ["LlamaForSequenceClassification"])", "only language-model heads"},
-       {R"("model_type": "llama9")",
-        "model_type = \"llama9\" is not a model family that is implemented; known: "}});
+       {R"("model_type": "llama9")", "model_type = \"llama9\" is not a model family that is implemented; known: "}});
 }
 
 TEST(LlamaTest, AHugeLayerCountAllocatesNothing) {

@@ -10,7 +10,9 @@
 namespace vitro {
 namespace {
 
-constexpr const Architecture* kFamilies[] = {&kBloom, &kGpt1, &kGpt2, &kGptNeox, &kLlama, &kQwen3, &kGemma3, &kPhi3};
+constexpr const Architecture* kFamilies[] = {&kGpt1, &kGpt2,  &kGptNeo, &kGptJ,  &kGptNeox,  &kBloom,
+                                             &kOpt,  &kMpt,   &kFalcon, &kLlama, &kStablelm, &kStarcoder2,
+                                             &kPhi,  &kQwen3, &kGemma3, &kPhi3};
 
 std::span<const std::string_view> names_of(const Architecture& arch, SourceFormat format) {
   return format == SourceFormat::kGguf ? arch.gguf_names : arch.hf_model_types;
