@@ -185,6 +185,15 @@ bool ConfigReader::has(Names names) const {
   return false;
 }
 
+bool ConfigReader::is_null(std::string_view ours, std::string_view name) {
+  const std::string key = prefix_ + std::string(name);
+  const Value* value = config_.find(key);
+  if (!value || !value->is_null()) return false;
+  seen_.insert(key);
+  record(ours, key, *value);
+  return true;
+}
+
 const Value* ConfigReader::get_value(Names names) {
   std::string found_name;
   return lookup(names, &found_name);

@@ -45,6 +45,8 @@ class ConfigReader {
 
   /// Whether one of the keys is there and not null.
   bool has(Names names) const;
+  /// Whether the file says null where a missing key would mean the class's default: off, recorded under `ours`.
+  bool is_null(std::string_view ours, std::string_view name);
   /// The raw member (marks it as read), or null if missing or JSON null.
   const Value* get_value(Names names);
   /// Every element of an array of reals; a problem (and an empty list) if the member is anything else.

@@ -20,6 +20,14 @@ AttentionSpec rope_attention(const DecoderSizes& sizes, const RopeSpec& rope) {
   return attn;
 }
 
+BlockSpec rms_block(const DecoderSizes& sizes, const RopeSpec& rope, double eps) {
+  BlockSpec block;
+  block.norm = {.kind = NormKind::kRms, .eps = eps};
+  block.attn = rope_attention(sizes, rope);
+  block.ffn = {.d_ff = sizes.d_ff};
+  return block;
+}
+
 NormSpec layer_norm(double eps) { return {.kind = NormKind::kLayerNorm, .eps = eps, .has_bias = true}; }
 
 BlockSpec layer_norm_block(const DecoderSizes& sizes, double eps, ActivationKind activation) {
@@ -53,7 +61,12 @@ void set_learned_positions(ModelConfig* config, int64_t offset) {
 }
 
 void set_attention_biases(bool has_bias, AttentionSpec* attn) {
-  attn->has_q_bias = attn->has_k_bias = attn->has_v_bias = attn->has_o_bias = has_bias;
+  set_qkv_biases(has_bias, attn);
+  attn->has_o_bias = has_bias;
+}
+
+void set_qkv_biases(bool has_bias, AttentionSpec* attn) {
+  attn->has_q_bias = attn->has_k_bias = attn->has_v_bias = has_bias;
 }
 
 void set_window(int64_t window, AttentionSpec* attn) {
@@ -65,6 +78,28 @@ void set_window(int64_t window, AttentionSpec* attn) {
 void set_blocks(int64_t n_layer, const BlockSpec& block, ModelConfig* config) {
   config->blocks.assign(static_cast<size_t>(n_layer), block);
   config->final_norm = block.norm;
+}
+
+void set_windows(const LayerWindows& windows, ModelConfig* config) {
+  for (size_t i = 0; i < windows.masks.size(); ++i) {
+    if (windows.masks[i] == MaskKind::kWindow) set_window(windows.window, &config->blocks[i].attn);
+  }
+}
+
+Result<ModelConfig> finish_decoder(ConfigReader& reader, const RmsDecoder& decoder, ModelConfig config,
+                                   const LayerWindows& windows) {
+  // Only now: a file that asks for too many layers has been refused.
+  VITRO_TRY(reader.finish());
+  set_blocks(decoder.sizes.n_layer, decoder.block, &config);
+  set_windows(windows, &config);
+  config.values = reader.take_values();
+  return config;
+}
+
+std::vector<MaskKind> periodic_masks(int64_t n_layer, int64_t period) {
+  std::vector<MaskKind> masks;
+  for (int64_t i = 0; i < n_layer; ++i) masks.push_back((i + 1) % period == 0 ? MaskKind::kCausal : MaskKind::kWindow);
+  return masks;
 }
 
 }  // namespace vitro

@@ -1,6 +1,11 @@
 // What the blocks of most decoders have in common, so that a family file says only what is its own.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
+#include "base/result.h"
+#include "model/arch/config_reader.h"
 #include "model/config.h"
 
 namespace vitro {
@@ -19,6 +24,14 @@ AttentionSpec plain_attention(const DecoderSizes& sizes);
 /// The same with rotary positions.
 AttentionSpec rope_attention(const DecoderSizes& sizes, const RopeSpec& rope);
 
+/// The block that Llama's descendants start from: RMS norms before each half, rotary positions, gated SiLU, no biases.
+BlockSpec rms_block(const DecoderSizes& sizes, const RopeSpec& rope, double eps);
+/// Such a model, as its family finds it before it changes what is its own.
+struct RmsDecoder {
+  DecoderSizes sizes;
+  BlockSpec block;
+};
+
 /// LayerNorm with gain and bias.
 NormSpec layer_norm(double eps);
 /// The block that GPT-2's descendants start from: LayerNorms before each half, no positions in attention, two matrices
@@ -36,10 +49,25 @@ void set_learned_positions(ModelConfig* config, int64_t offset = 0);
 
 /// All four biases of the projections at once.
 void set_attention_biases(bool has_bias, AttentionSpec* attn);
+/// Those of q, k and v; the output projection has none.
+void set_qkv_biases(bool has_bias, AttentionSpec* attn);
 /// Attention to the last `window` positions; 0 leaves the mask as it is.
 void set_window(int64_t window, AttentionSpec* attn);
 
 /// n_layer equal blocks, and a final norm like theirs.
 void set_blocks(int64_t n_layer, const BlockSpec& block, ModelConfig* config);
+
+/// Which layers see a window, and how far it reaches (0: no layer has one).
+struct LayerWindows {
+  std::vector<MaskKind> masks = {};  ///< [n_layer], kWindow or kCausal
+  int64_t window = 0;
+};
+/// Sets the windows of blocks that are there.
+void set_windows(const LayerWindows& windows, ModelConfig* config);
+/// What a reading comes to: its problems, or the description with its blocks, windows, final norm and values.
+Result<ModelConfig> finish_decoder(ConfigReader& reader, const RmsDecoder& decoder, ModelConfig config,
+                                   const LayerWindows& windows = {});
+/// Layers period - 1, 2 period - 1, ... see all, the others a window.
+std::vector<MaskKind> periodic_masks(int64_t n_layer, int64_t period);
 
 }  // namespace vitro

@@ -109,6 +109,14 @@ DecoderSizes read_gguf_sizes(ConfigReader& reader, const Value& config, ModelCon
   return sizes;
 }
 
+RmsDecoder read_gguf_rms_decoder(ConfigReader& reader, const Value& config, ModelConfig* out, RopeFrame defaults) {
+  const DecoderSizes sizes = read_gguf_sizes(reader, config, out);
+  const double eps = reader.need_real("norm.eps", {"attention.layer_norm_rms_epsilon"});
+  defaults.d_head = sizes.d_head;
+  defaults.n_ctx = out->n_ctx;
+  return {sizes, rms_block(sizes, read_gguf_rope(reader, config, defaults), eps)};
+}
+
 bool read_gguf_bias(ConfigReader& reader, const Value& config, std::string_view ours, std::string_view tensor) {
   const bool has_bias = gguf_has_tensor(config, tensor);
   reader.note(ours, fmt::format("tensor {}", tensor), has_bias ? "true" : "false", ValueOrigin::kFile);

@@ -73,16 +73,14 @@ Result<ModelConfig> read_config(SourceFormat /*format*/, const Value& config) {
       read_hf_sizes(reader, {.has_n_kv_head = false, .d_ff_ratio = 4, .is_head_tied = true}, &out);
   const double eps = reader.get_real("norm.eps", {"layer_norm_epsilon"}, 1e-5);
   const ActivationKind activation = read_hf_activation(reader, {"activation_function"}, "gelu_new");
-  const int64_t window = reader.get_size("attn.window", {"window_size"}, 256, kMaxContext);
-  const std::vector<MaskKind> masks = read_masks(reader, sizes.n_layer);
+  const LayerWindows windows = {.masks = read_masks(reader, sizes.n_layer),
+                                .window = reader.get_size("attn.window", {"window_size"}, 256, kMaxContext)};
   VITRO_TRY(reader.finish());
   BlockSpec block = layer_norm_block(sizes, eps, activation);
   block.attn.scale = 1.0;
-  block.attn.has_q_bias = block.attn.has_k_bias = block.attn.has_v_bias = false;
+  set_qkv_biases(false, &block.attn);
   set_blocks(sizes.n_layer, block, &out);
-  for (size_t i = 0; i < masks.size(); ++i) {
-    if (masks[i] == MaskKind::kWindow) set_window(window, &out.blocks[i].attn);
-  }
+  set_windows(windows, &out);
   set_learned_positions(&out);
   out.values = reader.take_values();
   return out;

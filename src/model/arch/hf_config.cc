@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -270,6 +271,44 @@ std::vector<MaskKind> read_hf_layer_types(ConfigReader& reader, int64_t n_layer)
     }
   }
   return masks;
+}
+
+RmsDecoder read_hf_rms_decoder(ConfigReader& reader, const HfDefaults& defaults, ModelConfig* config) {
+  const DecoderSizes sizes = read_hf_sizes(reader, defaults, config);
+  const double eps = reader.get_real("norm.eps", {"rms_norm_eps"}, defaults.eps);
+  const ActivationKind activation = read_hf_activation(reader, {"hidden_act"}, "silu");
+  RopeFrame frame = {
+      .d_head = sizes.d_head, .n_ctx = config->n_ctx, .theta = defaults.theta, .fraction = defaults.rope_fraction};
+  if (defaults.n_ctx_original > 0) {
+    frame.n_ctx_original =
+        reader.get_size("n_ctx_original", {"original_max_position_embeddings"}, defaults.n_ctx_original, kMaxContext);
+  }
+  RmsDecoder decoder{sizes, rms_block(sizes, read_hf_rope(reader, frame), eps)};
+  decoder.block.ffn.activation = activation;
+  return decoder;
+}
+
+int64_t read_hf_window(ConfigReader& reader, int64_t default_window) {
+  if (reader.is_null("attn.window", "sliding_window")) return 0;
+  if (default_window == 0 && !reader.has({"sliding_window"})) return 0;
+  return reader.get_size("attn.window", {"sliding_window"}, default_window, kMaxContext);
+}
+
+LayerWindows read_hf_windows(ConfigReader& reader, const std::vector<MaskKind>& by_rule, int64_t default_window) {
+  const bool is_on = reader.get_bool("attn.has_windows", {"use_sliding_window"}, false);
+  LayerWindows windows{.masks = read_hf_layer_types(reader, static_cast<int64_t>(by_rule.size()))};
+  const bool is_listed = !windows.masks.empty();
+  if (!is_listed && is_on) windows.masks = by_rule;
+  if (std::find(windows.masks.begin(), windows.masks.end(), MaskKind::kWindow) == windows.masks.end()) {
+    reader.ignore({"sliding_window"});
+    return windows;
+  }
+  windows.window = read_hf_window(reader, default_window);
+  if (is_listed && (!is_on || windows.window == 0)) {
+    reader.problem(
+        "'layer_types' lists sliding_attention, which 'use_sliding_window' or 'sliding_window' switches off");
+  }
+  return windows;
 }
 
 }  // namespace vitro

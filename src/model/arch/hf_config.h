@@ -20,6 +20,11 @@ struct HfDefaults {
   int64_t n_ctx = 2048;
   int64_t d_ff_ratio = 0;  ///< width of the feed-forward in units of d_model where the file has none; 0: it must
   bool is_head_tied = false;
+  // For read_hf_rms_decoder.
+  double eps = 1e-6;
+  double theta = 10000.0;
+  double rope_fraction = 1.0;  ///< rotated part of a head
+  int64_t n_ctx_original = 0;  ///< of "original_max_position_embeddings" beside the RoPE description; 0: no such key
 };
 
 /// A reader of config.json that already knows the harmless keys and has refused the switches that no decoder here
@@ -52,8 +57,17 @@ RopeSpec read_hf_rope(ConfigReader& reader, const RopeFrame& frame);
 RopeSpec read_hf_rope_object(ConfigReader& reader, const Value* object, std::string_view key, std::string_view ours,
                              const RopeFrame& frame);
 
+/// What Llama's descendants say in the same words: sizes, "rms_norm_eps", "hidden_act", RoPE.
+RmsDecoder read_hf_rms_decoder(ConfigReader& reader, const HfDefaults& defaults, ModelConfig* config);
+
 /// One mask kind a layer from "layer_types"; empty if the file has no such list. Wrong length or unknown names are
 /// problems.
 std::vector<MaskKind> read_hf_layer_types(ConfigReader& reader, int64_t n_layer);
+/// "sliding_window"; 0 (none) where the file says null, `default_window` where it says nothing.
+int64_t read_hf_window(ConfigReader& reader, int64_t default_window);
+/// Windows that "use_sliding_window" switches on: in the layers that "layer_types" names, or in those of `by_rule`
+/// [n_layer] where the file has no such list. A list that asks for windows which are switched off is a problem.
+/// default_window as in read_hf_window.
+LayerWindows read_hf_windows(ConfigReader& reader, const std::vector<MaskKind>& by_rule, int64_t default_window);
 
 }  // namespace vitro

@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::string_view kHfTypes[] = {"llama", "mistral"};
 constexpr std::string_view kGgufNames[] = {"llama"};
-constexpr std::string_view kHfRoots[] = {"model.", ""};
 constexpr std::string_view kNoRoot[] = {""};
 constexpr std::string_view kIgnorable[] = {".rotary_emb.inv_freq", "lm_head.weight", "output.weight"};
 
@@ -22,22 +21,9 @@ struct Biases {
   bool feed_forward = false;
 };
 
-BlockSpec make_block(const DecoderSizes& sizes, const RopeSpec& rope, double eps, Biases biases) {
-  BlockSpec block;
-  block.norm = {.kind = NormKind::kRms, .eps = eps};
-  block.attn = rope_attention(sizes, rope);
-  set_attention_biases(biases.attention, &block.attn);
-  block.ffn = {.d_ff = sizes.d_ff, .has_in_bias = biases.feed_forward, .has_out_bias = biases.feed_forward};
-  return block;
-}
-
-/// Mistral's class default is a window, so only an explicit null means none.
-int64_t read_mistral_window(ConfigReader& reader, const Value& config) {
-  const Value* value = config.find("sliding_window");
-  if (!value || !value->is_null()) return reader.get_size("attn.window", {"sliding_window"}, 4096, kMaxContext);
-  reader.get_value({"sliding_window"});
-  reader.note("attn.window", "sliding_window", "null", ValueOrigin::kFile);
-  return 0;
+void set_biases(Biases biases, BlockSpec* block) {
+  set_attention_biases(biases.attention, &block->attn);
+  block->ffn.has_in_bias = block->ffn.has_out_bias = biases.feed_forward;
 }
 
 Result<ModelConfig> read_hf(const Value& config) {
@@ -45,42 +31,29 @@ Result<ModelConfig> read_hf(const Value& config) {
   const Value* type = config.find("model_type");
   const bool is_mistral = type && type->as_string() && *type->as_string() == "mistral";
   ModelConfig out{.family = "llama"};
-  const DecoderSizes sizes = read_hf_sizes(reader, {.n_kv_head = is_mistral ? 8 : 0}, &out);
-  const double eps = reader.get_real("norm.eps", {"rms_norm_eps"}, 1e-6);
-  const ActivationKind activation = read_hf_activation(reader, {"hidden_act"}, "silu");
-  const RopeSpec rope = read_hf_rope(reader, {.d_head = sizes.d_head, .n_ctx = out.n_ctx});
-  const Biases biases = {reader.get_bool("attn.has_bias", {"attention_bias"}, false),
-                         reader.get_bool("ffn.has_bias", {"mlp_bias"}, false)};
-  const int64_t window = is_mistral ? read_mistral_window(reader, config) : 0;
+  RmsDecoder decoder = read_hf_rms_decoder(reader, {.n_kv_head = is_mistral ? 8 : 0}, &out);
+  set_biases({reader.get_bool("attn.has_bias", {"attention_bias"}, false),
+              reader.get_bool("ffn.has_bias", {"mlp_bias"}, false)},
+             &decoder.block);
+  // Mistral's class has a window where the file says nothing.
+  if (is_mistral) set_window(read_hf_window(reader, 4096), &decoder.block.attn);
   reader.expect_int("pretraining_tp", 1);
   reader.expect_bool("rope_interleaved", false);
   reader.ignore({"max_sequence_length"});
-  VITRO_TRY(reader.finish());
-  BlockSpec block = make_block(sizes, rope, eps, biases);
-  block.ffn.activation = activation;
-  set_window(window, &block.attn);
-  set_blocks(sizes.n_layer, block, &out);
-  out.values = reader.take_values();
-  return out;
+  return finish_decoder(reader, decoder, std::move(out));
 }
 
 Result<ModelConfig> read_gguf(const Value& config) {
   ConfigReader reader = gguf_reader(config, "llama");
   ModelConfig out{.family = "llama"};
-  const DecoderSizes sizes = read_gguf_sizes(reader, config, &out);
-  const double eps = reader.need_real("norm.eps", {"attention.layer_norm_rms_epsilon"});
-  const RopeSpec rope = read_gguf_rope(reader, config, {.d_head = sizes.d_head, .n_ctx = out.n_ctx});
-  const Biases biases = {read_gguf_bias(reader, config, "attn.has_bias", "blk.0.attn_q.bias"),
-                         read_gguf_bias(reader, config, "ffn.has_bias", "blk.0.ffn_up.bias")};
-  const int64_t window = read_gguf_window(reader);
+  RmsDecoder decoder = read_gguf_rms_decoder(reader, config, &out);
+  set_biases({read_gguf_bias(reader, config, "attn.has_bias", "blk.0.attn_q.bias"),
+              read_gguf_bias(reader, config, "ffn.has_bias", "blk.0.ffn_up.bias")},
+             &decoder.block);
+  set_window(read_gguf_window(reader), &decoder.block.attn);
   // How the converter says that q and k rows are in Meta's order, which all files of this family are.
   reader.get_value({"tensor_data_layout"});
-  VITRO_TRY(reader.finish());
-  BlockSpec block = make_block(sizes, rope, eps, biases);
-  set_window(window, &block.attn);
-  set_blocks(sizes.n_layer, block, &out);
-  out.values = reader.take_values();
-  return out;
+  return finish_decoder(reader, decoder, std::move(out));
 }
 
 Result<ModelConfig> read_llama2c(const Value& config) {
@@ -102,7 +75,7 @@ Result<ModelConfig> read_llama2c(const Value& config) {
   out.bos_id = 1;
   out.eos_ids = {1, 2};
   VITRO_TRY(reader.finish());
-  set_blocks(sizes.n_layer, make_block(sizes, {.d_rot = sizes.d_head}, 1e-5, {}), &out);
+  set_blocks(sizes.n_layer, rms_block(sizes, {.d_rot = sizes.d_head}, 1e-5), &out);
   out.values = reader.take_values();
   return out;
 }
@@ -139,10 +112,7 @@ ModuleNames llama2c_names() {
 
 std::vector<TensorSlot> tensor_slots(SourceFormat format, const ModelConfig& config) {
   if (format == SourceFormat::kLlama2c) return decoder_slots(config, llama2c_names());
-  if (format == SourceFormat::kHuggingFace) return decoder_slots(config, hf_names(kHfRoots));
-  ModuleNames names = gguf_names();
-  names.is_rope_adjacent = true;
-  return decoder_slots(config, names);
+  return decoder_slots(config, format == SourceFormat::kGguf ? gguf_permuted_names() : hf_names());
 }
 
 }  // namespace

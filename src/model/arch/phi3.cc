@@ -10,52 +10,30 @@ namespace {
 
 constexpr std::string_view kHfTypes[] = {"phi3"};
 constexpr std::string_view kGgufNames[] = {"phi3"};
-constexpr std::string_view kHfRoots[] = {"model.", ""};
-constexpr std::string_view kIgnorable[] = {".rotary_emb.inv_freq", "lm_head.weight"};
 constexpr int64_t kOriginalContext = 4096;
 
-void set_phi3_blocks(const DecoderSizes& sizes, const RopeSpec& rope, double eps, int64_t window, ModelConfig* config) {
-  BlockSpec block;
-  block.norm = {.kind = NormKind::kRms, .eps = eps};
-  block.attn = rope_attention(sizes, rope);
-  // A window as long as the context hides nothing.
-  if (window < config->n_ctx) set_window(window, &block.attn);
-  block.ffn = {.d_ff = sizes.d_ff};
-  set_blocks(sizes.n_layer, block, config);
+/// A window as long as the context hides nothing.
+void set_shorter_window(int64_t window, int64_t n_ctx, RmsDecoder* decoder) {
+  if (window < n_ctx) set_window(window, &decoder->block.attn);
 }
 
 Result<ModelConfig> read_hf(const Value& config) {
   ConfigReader reader = hf_reader(config);
   ModelConfig out{.family = "phi3"};
-  const DecoderSizes sizes = read_hf_sizes(reader, {.n_ctx = kOriginalContext}, &out);
-  const double eps = reader.get_real("norm.eps", {"rms_norm_eps"}, 1e-5);
-  const ActivationKind activation = read_hf_activation(reader, {"hidden_act"}, "silu");
-  const int64_t original =
-      reader.get_size("n_ctx_original", {"original_max_position_embeddings"}, kOriginalContext, kMaxContext);
-  const RopeSpec rope = read_hf_rope(reader, {.d_head = sizes.d_head, .n_ctx = out.n_ctx, .n_ctx_original = original});
-  const int64_t window =
-      reader.has({"sliding_window"}) ? reader.get_size("attn.window", {"sliding_window"}, 1, kMaxContext) : 0;
-  reader.get_value({"sliding_window"});
+  RmsDecoder decoder =
+      read_hf_rms_decoder(reader, {.n_ctx = kOriginalContext, .eps = 1e-5, .n_ctx_original = kOriginalContext}, &out);
+  set_shorter_window(read_hf_window(reader, 0), out.n_ctx, &decoder);
   for (const std::string_view key : {"attention_bias", "mlp_bias", "lm_head_bias"}) reader.expect_bool(key, false);
   for (const std::string_view key : {"full_attn_mod", "interpolate_factor"}) reader.expect_int(key, 1);
-  VITRO_TRY(reader.finish());
-  set_phi3_blocks(sizes, rope, eps, window, &out);
-  for (BlockSpec& block : out.blocks) block.ffn.activation = activation;
-  out.values = reader.take_values();
-  return out;
+  return finish_decoder(reader, decoder, std::move(out));
 }
 
 Result<ModelConfig> read_gguf(const Value& config) {
   ConfigReader reader = gguf_reader(config, "phi3");
   ModelConfig out{.family = "phi3"};
-  const DecoderSizes sizes = read_gguf_sizes(reader, config, &out);
-  const double eps = reader.need_real("norm.eps", {"attention.layer_norm_rms_epsilon"});
-  const RopeSpec rope = read_gguf_rope(reader, config, {.d_head = sizes.d_head, .n_ctx = out.n_ctx});
-  const int64_t window = read_gguf_window(reader);
-  VITRO_TRY(reader.finish());
-  set_phi3_blocks(sizes, rope, eps, window, &out);
-  out.values = reader.take_values();
-  return out;
+  RmsDecoder decoder = read_gguf_rms_decoder(reader, config, &out);
+  set_shorter_window(read_gguf_window(reader), out.n_ctx, &decoder);
+  return finish_decoder(reader, decoder, std::move(out));
 }
 
 Result<ModelConfig> read_config(SourceFormat format, const Value& config) {
@@ -63,7 +41,7 @@ Result<ModelConfig> read_config(SourceFormat format, const Value& config) {
 }
 
 std::vector<TensorSlot> tensor_slots(SourceFormat format, const ModelConfig& config) {
-  ModuleNames names = format == SourceFormat::kGguf ? gguf_fused_names() : hf_names(kHfRoots);
+  ModuleNames names = format == SourceFormat::kGguf ? gguf_fused_names() : hf_names();
   if (format != SourceFormat::kGguf) {
     names.q = names.k = names.v = "";
     names.qkv = "self_attn.qkv_proj";
@@ -80,6 +58,6 @@ const Architecture kPhi3 = {.name = "phi3",
                             .golden = "phi3",
                             .read_config = read_config,
                             .tensor_slots = tensor_slots,
-                            .ignorable_tensors = kIgnorable};
+                            .ignorable_tensors = kLlamaIgnorable};
 
 }  // namespace vitro

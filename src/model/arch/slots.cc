@@ -221,6 +221,8 @@ ModuleNames hf_names(std::span<const std::string_view> roots) {
           .k = "self_attn.k_proj",
           .v = "self_attn.v_proj",
           .o = "self_attn.o_proj",
+          .q_norm = "self_attn.q_norm",
+          .k_norm = "self_attn.k_norm",
           .ffn_norm = "post_attention_layernorm",
           .gate = "mlp.gate_proj",
           .up = "mlp.up_proj",
@@ -280,6 +282,12 @@ ModuleNames gguf_names() {
           .rope_factors = "rope_freqs",
           .rope_factors_short = "rope_factors_short",
           .rope_factors_long = "rope_factors_long"};
+}
+
+ModuleNames gguf_permuted_names() {
+  ModuleNames names = gguf_names();
+  names.is_rope_adjacent = true;
+  return names;
 }
 
 ModuleNames gguf_fused_names() {

@@ -38,14 +38,21 @@ struct ModuleNames {
   double norm_add = 0.0;            ///< undoes a constant that was folded into norm gains
 };
 
-/// Names in Hugging Face checkpoints of Llama's descendants.
-ModuleNames hf_names(std::span<const std::string_view> roots);
+/// What may stand before the names of Llama's descendants, and what their checkpoints may hold that is not read:
+/// rotary tables of old versions, the repeat of a tied head.
+inline constexpr std::string_view kLlamaRoots[] = {"model.", ""};
+inline constexpr std::string_view kLlamaIgnorable[] = {".rotary_emb.inv_freq", "lm_head.weight"};
+
+/// Names in Hugging Face checkpoints of Llama's descendants, with norms of q and k as most call them.
+ModuleNames hf_names(std::span<const std::string_view> roots = kLlamaRoots);
 /// Names in those of GPT-2's descendants.
 ModuleNames hf_gpt_names(std::span<const std::string_view> roots);
 /// Names in those of Megatron's descendants as BLOOM spells them; q, k, v in one tensor by head.
 ModuleNames hf_megatron_names(std::span<const std::string_view> roots);
 /// Names in GGUF files, the same for all decoders.
 ModuleNames gguf_names();
+/// The same where the converter permutes q and k rows to adjacent pairs, as in Meta's own Llama files.
+ModuleNames gguf_permuted_names();
 /// The same for families whose files keep q, k, v in one tensor.
 ModuleNames gguf_fused_names();
 

@@ -28,7 +28,7 @@ void set_stablelm_blocks(const DecoderSizes& sizes, const StablelmKnobs& knobs, 
   block.norm = layer_norm(knobs.eps);
   if (knobs.is_parallel) block.residual = Residual::kParallelSharedNorm;
   block.attn = rope_attention(sizes, knobs.rope);
-  block.attn.has_q_bias = block.attn.has_k_bias = block.attn.has_v_bias = knobs.has_qkv_bias;
+  set_qkv_biases(knobs.has_qkv_bias, &block.attn);
   if (knobs.has_qk_norm) {
     block.attn.qk_norm = QkNorm::kPerHeadOwn;
     block.attn.qk_norm_spec = {.kind = NormKind::kLayerNorm, .eps = knobs.eps};

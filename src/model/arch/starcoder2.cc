@@ -28,9 +28,7 @@ Result<ModelConfig> read_hf(const Value& config) {
   const ActivationKind activation = read_hf_activation(reader, {"hidden_act"}, "gelu_pytorch_tanh");
   const RopeSpec rope = read_hf_rope(reader, {.d_head = sizes.d_head, .n_ctx = out.n_ctx});
   const bool has_bias = reader.get_bool("has_bias", {"use_bias"}, true);
-  const int64_t window =
-      reader.has({"sliding_window"}) ? reader.get_size("attn.window", {"sliding_window"}, 1, kMaxContext) : 0;
-  reader.get_value({"sliding_window"});
+  const int64_t window = read_hf_window(reader, 0);
   reader.expect_string("mlp_type", {"default"});
   reader.expect_string("norm_type", {"layer_norm"});
   VITRO_TRY(reader.finish());
