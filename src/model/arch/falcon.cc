@@ -25,7 +25,7 @@ struct FalconKnobs {
   ActivationKind activation = ActivationKind::kGeluErf;
 };
 
-void set_falcon_blocks(const DecoderSizes& sizes, const FalconKnobs& knobs, ModelConfig* config) {
+UniformDecoder make_decoder(const DecoderSizes& sizes, const FalconKnobs& knobs) {
   BlockSpec block = layer_norm_block(sizes, knobs.eps, knobs.activation);
   block.residual = knobs.residual;
   set_projection_biases(knobs.has_bias, &block);
@@ -35,7 +35,7 @@ void set_falcon_blocks(const DecoderSizes& sizes, const FalconKnobs& knobs, Mode
   } else {
     set_rope(knobs.rope, &block.attn);
   }
-  set_blocks(sizes.n_layer, block, config);
+  return {sizes, block};
 }
 
 /// num_kv_heads counts in the new architecture only; the old one has one for all heads or one for each.
@@ -82,10 +82,7 @@ Result<ModelConfig> read_hf(const Value& config) {
   reader.expect_bool("apply_residual_connection_post_layernorm", false);
   // Repeats ffn_hidden_size.
   reader.ignore({"ff_factor"});
-  VITRO_TRY(reader.finish());
-  set_falcon_blocks(sizes, knobs, &out);
-  out.values = reader.take_values();
-  return out;
+  return finish_decoder(reader, make_decoder(sizes, knobs), std::move(out));
 }
 
 Result<ModelConfig> read_gguf(const Value& config) {
@@ -100,10 +97,7 @@ Result<ModelConfig> read_gguf(const Value& config) {
   reader.note("ffn.activation", "not in GGUF", "gelu", ValueOrigin::kDefault);
   // The converter's name for q, k, v in blocks.
   reader.expect_string("tensor_data_layout", {"jploski"});
-  VITRO_TRY(reader.finish());
-  set_falcon_blocks(sizes, knobs, &out);
-  out.values = reader.take_values();
-  return out;
+  return finish_decoder(reader, make_decoder(sizes, knobs), std::move(out));
 }
 
 Result<ModelConfig> read_config(SourceFormat format, const Value& config) {

@@ -75,15 +75,11 @@ Result<ModelConfig> read_config(SourceFormat /*format*/, const Value& config) {
   const ActivationKind activation = read_hf_activation(reader, {"activation_function"}, "gelu_new");
   const LayerWindows windows = {.masks = read_masks(reader, sizes.n_layer),
                                 .window = reader.get_size("attn.window", {"window_size"}, 256, kMaxContext)};
-  VITRO_TRY(reader.finish());
+  set_learned_positions(&out);
   BlockSpec block = layer_norm_block(sizes, eps, activation);
   block.attn.scale = 1.0;
   set_qkv_biases(false, &block.attn);
-  set_blocks(sizes.n_layer, block, &out);
-  set_windows(windows, &out);
-  set_learned_positions(&out);
-  out.values = reader.take_values();
-  return out;
+  return finish_decoder(reader, {sizes, block}, std::move(out), windows);
 }
 
 std::vector<TensorSlot> tensor_slots(SourceFormat /*format*/, const ModelConfig& config) {

@@ -14,22 +14,18 @@ constexpr std::string_view kIgnorable[] = {".attn.bias", ".attn.masked_bias", ".
 
 Result<ModelConfig> read_config(SourceFormat /*format*/, const Value& config) {
   ConfigReader reader = hf_reader(config);
-  ModelConfig out{.family = "gptj"};
+  ModelConfig out{.family = "gptj", .has_head_bias = true};
   const DecoderSizes sizes = read_hf_sizes(reader, {.has_n_kv_head = false, .d_ff_ratio = 4}, &out);
   const double eps = reader.get_real("norm.eps", {"layer_norm_epsilon"}, 1e-5);
   const ActivationKind activation = read_hf_activation(reader, {"activation_function"}, "gelu_new");
   const RopeSpec rope = {.d_rot = reader.get_size("rope.d_rot", {"rotary_dim"}, 64), .pairing = RopePairing::kAdjacent};
   reader.note("rope.theta", "not in config.json", "10000", ValueOrigin::kDefault);
   for (const std::string_view key : {"rotary", "scale_attn_weights"}) reader.expect_bool(key, true);
-  VITRO_TRY(reader.finish());
   BlockSpec block = layer_norm_block(sizes, eps, activation);
   block.residual = Residual::kParallelSharedNorm;
   set_attention_biases(false, &block.attn);
   set_rope(rope, &block.attn);
-  set_blocks(sizes.n_layer, block, &out);
-  out.has_head_bias = true;
-  out.values = reader.take_values();
-  return out;
+  return finish_decoder(reader, {sizes, block}, std::move(out));
 }
 
 std::vector<TensorSlot> tensor_slots(SourceFormat /*format*/, const ModelConfig& config) {

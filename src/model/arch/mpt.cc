@@ -28,7 +28,8 @@ struct MptKnobs {
   double score_scale = 0.0;  ///< 0: d_head^-1/2
 };
 
-void set_mpt_blocks(const DecoderSizes& sizes, const MptKnobs& knobs, ModelConfig* config) {
+Result<ModelConfig> finish_mpt(ConfigReader& reader, const DecoderSizes& sizes, const MptKnobs& knobs,
+                               ModelConfig config) {
   BlockSpec block = layer_norm_block(sizes, knobs.eps, ActivationKind::kGeluErf);
   block.norm.has_bias = knobs.has_bias;
   set_projection_biases(knobs.has_bias, &block);
@@ -41,9 +42,9 @@ void set_mpt_blocks(const DecoderSizes& sizes, const MptKnobs& knobs, ModelConfi
   if (knobs.alibi_max_bias != 0.0) {
     set_alibi(knobs.alibi_max_bias, &block.attn);
   } else if (knobs.has_learned_positions) {
-    set_learned_positions(config);
+    set_learned_positions(&config);
   }
-  set_blocks(sizes.n_layer, block, config);
+  return finish_decoder(reader, {sizes, block}, std::move(config));
 }
 
 int64_t read_kv_heads(ConfigReader& attn, int64_t n_head) {
@@ -118,10 +119,7 @@ Result<ModelConfig> read_hf(const Value& config) {
   // How weights are made, run and trained; embedding_fraction only scales a gradient.
   reader.ignore({"init_config", "init_device", "param_init_fn", "verbose", "embedding_fraction", "tokenizer_name",
                  "fc_type", "loss_fn", "use_pad_tok_in_ffn"});
-  VITRO_TRY(reader.finish());
-  set_mpt_blocks(sizes, knobs, &out);
-  out.values = reader.take_values();
-  return out;
+  return finish_mpt(reader, sizes, knobs, std::move(out));
 }
 
 /// GGUF keeps neither the scale of the scores nor that of the logits.
@@ -138,10 +136,7 @@ Result<ModelConfig> read_gguf(const Value& config) {
   knobs.has_qk_norm = gguf_has_tensor(config, "blk.0.attn_q_norm.weight");
   reader.note("attn.scale", "not in GGUF", "0", ValueOrigin::kDefault);
   reader.note("logit_scale", "not in GGUF", "1", ValueOrigin::kDefault);
-  VITRO_TRY(reader.finish());
-  set_mpt_blocks(sizes, knobs, &out);
-  out.values = reader.take_values();
-  return out;
+  return finish_mpt(reader, sizes, knobs, std::move(out));
 }
 
 Result<ModelConfig> read_config(SourceFormat format, const Value& config) {

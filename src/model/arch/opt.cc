@@ -37,13 +37,12 @@ OptKnobs read_knobs(ConfigReader& reader) {
   return knobs;
 }
 
-void set_opt_blocks(const DecoderSizes& sizes, const OptKnobs& knobs, ModelConfig* config) {
+UniformDecoder make_decoder(const DecoderSizes& sizes, const OptKnobs& knobs) {
   BlockSpec block = layer_norm_block(sizes, kEps, knobs.activation);
   block.norm.has_gain = block.norm.has_bias = knobs.has_norm_weights;
   block.norm_place = knobs.has_norm_before ? NormPlace::kPre : NormPlace::kPost;
   set_projection_biases(knobs.has_bias, &block);
-  set_blocks(sizes.n_layer, block, config);
-  if (!knobs.has_final_norm) config->final_norm = {};
+  return {sizes, block};
 }
 
 Result<ModelConfig> read_config(SourceFormat /*format*/, const Value& config) {
@@ -52,11 +51,10 @@ Result<ModelConfig> read_config(SourceFormat /*format*/, const Value& config) {
   const DecoderSizes sizes = read_hf_sizes(reader, {.has_n_kv_head = false, .is_head_tied = true}, &out);
   const OptKnobs knobs = read_knobs(reader);
   const int64_t d_embed = reader.get_size("d_embed", {"word_embed_proj_dim"}, out.d_model);
-  VITRO_TRY(reader.finish());
   if (d_embed != out.d_model) out.d_embed = d_embed;
-  set_opt_blocks(sizes, knobs, &out);
   set_learned_positions(&out, kPositionOffset);
-  out.values = reader.take_values();
+  VITRO_TRY_ASSIGN(out, finish_decoder(reader, make_decoder(sizes, knobs), std::move(out)));
+  if (!knobs.has_final_norm) out.final_norm = {};
   return out;
 }
 

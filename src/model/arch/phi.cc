@@ -10,8 +10,6 @@ namespace {
 
 constexpr std::string_view kHfTypes[] = {"phi"};
 constexpr std::string_view kGgufNames[] = {"phi2"};
-constexpr std::string_view kHfRoots[] = {"model.", ""};
-constexpr std::string_view kIgnorable[] = {".rotary_emb.inv_freq", "lm_head.weight"};
 constexpr double kRotatedPart = 0.5;
 
 BlockSpec make_block(const DecoderSizes& sizes, const RopeSpec& rope, double eps, ActivationKind activation) {
@@ -29,15 +27,12 @@ Result<ModelConfig> read_hf(const Value& config) {
   const ActivationKind activation = read_hf_activation(reader, {"hidden_act"}, "gelu_new");
   const RopeSpec rope = read_hf_rope(reader, {.d_head = sizes.d_head, .n_ctx = out.n_ctx, .fraction = kRotatedPart});
   const bool has_qk_norm = reader.get_bool("attn.has_qk_norm", {"qk_layernorm"}, false);
-  VITRO_TRY(reader.finish());
   BlockSpec block = make_block(sizes, rope, eps, activation);
   if (has_qk_norm) {
     block.attn.qk_norm = QkNorm::kPerHeadShared;
     block.attn.qk_norm_spec = block.norm;
   }
-  set_blocks(sizes.n_layer, block, &out);
-  out.values = reader.take_values();
-  return out;
+  return finish_decoder(reader, {sizes, block}, std::move(out));
 }
 
 Result<ModelConfig> read_gguf(const Value& config) {
@@ -48,10 +43,7 @@ Result<ModelConfig> read_gguf(const Value& config) {
   const RopeSpec rope =
       read_gguf_rope(reader, config, {.d_head = sizes.d_head, .n_ctx = out.n_ctx, .fraction = kRotatedPart});
   reader.note("ffn.activation", "not in GGUF", "gelu_new", ValueOrigin::kDefault);
-  VITRO_TRY(reader.finish());
-  set_blocks(sizes.n_layer, make_block(sizes, rope, eps, ActivationKind::kGeluTanh), &out);
-  out.values = reader.take_values();
-  return out;
+  return finish_decoder(reader, {sizes, make_block(sizes, rope, eps, ActivationKind::kGeluTanh)}, std::move(out));
 }
 
 Result<ModelConfig> read_config(SourceFormat format, const Value& config) {
@@ -59,7 +51,7 @@ Result<ModelConfig> read_config(SourceFormat format, const Value& config) {
 }
 
 ModuleNames hf_module_names() {
-  ModuleNames names = hf_names(kHfRoots);
+  ModuleNames names = hf_names();
   names.final_norm = "final_layernorm";
   names.q_norm = "self_attn.q_layernorm";
   names.k_norm = "self_attn.k_layernorm";
@@ -83,6 +75,6 @@ const Architecture kPhi = {.name = "phi",
                            .golden = "phi2",
                            .read_config = read_config,
                            .tensor_slots = tensor_slots,
-                           .ignorable_tensors = kIgnorable};
+                           .ignorable_tensors = kLlamaIgnorable};
 
 }  // namespace vitro

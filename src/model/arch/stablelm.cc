@@ -10,8 +10,6 @@ namespace {
 
 constexpr std::string_view kHfTypes[] = {"stablelm"};
 constexpr std::string_view kGgufNames[] = {"stablelm"};
-constexpr std::string_view kHfRoots[] = {"model.", ""};
-constexpr std::string_view kIgnorable[] = {".rotary_emb.inv_freq", "lm_head.weight"};
 constexpr double kRotatedPart = 0.25;
 
 struct StablelmKnobs {
@@ -23,18 +21,17 @@ struct StablelmKnobs {
   ActivationKind activation = ActivationKind::kSilu;
 };
 
-void set_stablelm_blocks(const DecoderSizes& sizes, const StablelmKnobs& knobs, ModelConfig* config) {
-  BlockSpec block;
+UniformDecoder make_decoder(const DecoderSizes& sizes, const StablelmKnobs& knobs) {
+  BlockSpec block = rms_block(sizes, knobs.rope, knobs.eps);
   block.norm = layer_norm(knobs.eps);
+  block.ffn.activation = knobs.activation;
   if (knobs.is_parallel) block.residual = Residual::kParallelSharedNorm;
-  block.attn = rope_attention(sizes, knobs.rope);
   set_qkv_biases(knobs.has_qkv_bias, &block.attn);
   if (knobs.has_qk_norm) {
     block.attn.qk_norm = QkNorm::kPerHeadOwn;
     block.attn.qk_norm_spec = {.kind = NormKind::kLayerNorm, .eps = knobs.eps};
   }
-  block.ffn = {.d_ff = sizes.d_ff, .activation = knobs.activation};
-  set_blocks(sizes.n_layer, block, config);
+  return {sizes, block};
 }
 
 Result<ModelConfig> read_hf(const Value& config) {
@@ -48,10 +45,7 @@ Result<ModelConfig> read_hf(const Value& config) {
   knobs.has_qkv_bias = reader.get_bool("attn.has_qkv_bias", {"use_qkv_bias"}, false);
   knobs.has_qk_norm = reader.get_bool("attn.has_qk_norm", {"qk_layernorm"}, false);
   knobs.is_parallel = reader.get_bool("is_parallel", {"use_parallel_residual"}, false);
-  VITRO_TRY(reader.finish());
-  set_stablelm_blocks(sizes, knobs, &out);
-  out.values = reader.take_values();
-  return out;
+  return finish_decoder(reader, make_decoder(sizes, knobs), std::move(out));
 }
 
 Result<ModelConfig> read_gguf(const Value& config) {
@@ -67,10 +61,7 @@ Result<ModelConfig> read_gguf(const Value& config) {
   knobs.is_parallel = !gguf_has_tensor(config, "blk.0.ffn_norm.weight");
   reader.get_value({"use_parallel_residual"});
   reader.note("ffn.activation", "not in GGUF", "silu", ValueOrigin::kDefault);
-  VITRO_TRY(reader.finish());
-  set_stablelm_blocks(sizes, knobs, &out);
-  out.values = reader.take_values();
-  return out;
+  return finish_decoder(reader, make_decoder(sizes, knobs), std::move(out));
 }
 
 Result<ModelConfig> read_config(SourceFormat format, const Value& config) {
@@ -79,7 +70,7 @@ Result<ModelConfig> read_config(SourceFormat format, const Value& config) {
 
 std::vector<TensorSlot> tensor_slots(SourceFormat format, const ModelConfig& config) {
   if (format == SourceFormat::kGguf) return decoder_slots(config, gguf_names());
-  ModuleNames names = hf_names(kHfRoots);
+  ModuleNames names = hf_names();
   names.q_norm = "self_attn.q_layernorm.norms";
   names.k_norm = "self_attn.k_layernorm.norms";
   names.is_head_norm_apart = true;
@@ -94,6 +85,6 @@ const Architecture kStablelm = {.name = "stablelm",
                                 .golden = "stablelm",
                                 .read_config = read_config,
                                 .tensor_slots = tensor_slots,
-                                .ignorable_tensors = kIgnorable};
+                                .ignorable_tensors = kLlamaIgnorable};
 
 }  // namespace vitro

@@ -10,8 +10,6 @@ namespace {
 
 constexpr std::string_view kHfTypes[] = {"starcoder2"};
 constexpr std::string_view kGgufNames[] = {"starcoder2"};
-constexpr std::string_view kHfRoots[] = {"model.", ""};
-constexpr std::string_view kIgnorable[] = {".rotary_emb.inv_freq", "lm_head.weight", "output.weight"};
 
 BlockSpec make_block(const DecoderSizes& sizes, const RopeSpec& rope, double eps, bool has_bias) {
   BlockSpec block = layer_norm_block(sizes, eps, ActivationKind::kGeluTanh);
@@ -31,13 +29,10 @@ Result<ModelConfig> read_hf(const Value& config) {
   const int64_t window = read_hf_window(reader, 0);
   reader.expect_string("mlp_type", {"default"});
   reader.expect_string("norm_type", {"layer_norm"});
-  VITRO_TRY(reader.finish());
   BlockSpec block = make_block(sizes, rope, eps, has_bias);
   block.ffn.activation = activation;
   set_window(window, &block.attn);
-  set_blocks(sizes.n_layer, block, &out);
-  out.values = reader.take_values();
-  return out;
+  return finish_decoder(reader, {sizes, block}, std::move(out));
 }
 
 Result<ModelConfig> read_gguf(const Value& config) {
@@ -49,12 +44,9 @@ Result<ModelConfig> read_gguf(const Value& config) {
   const bool has_bias = read_gguf_bias(reader, config, "has_bias", "blk.0.attn_q.bias");
   const int64_t window = read_gguf_window(reader);
   reader.note("ffn.activation", "not in GGUF", "gelu_pytorch_tanh", ValueOrigin::kDefault);
-  VITRO_TRY(reader.finish());
   BlockSpec block = make_block(sizes, rope, eps, has_bias);
   set_window(window, &block.attn);
-  set_blocks(sizes.n_layer, block, &out);
-  out.values = reader.take_values();
-  return out;
+  return finish_decoder(reader, {sizes, block}, std::move(out));
 }
 
 Result<ModelConfig> read_config(SourceFormat format, const Value& config) {
@@ -63,7 +55,7 @@ Result<ModelConfig> read_config(SourceFormat format, const Value& config) {
 
 std::vector<TensorSlot> tensor_slots(SourceFormat format, const ModelConfig& config) {
   if (format == SourceFormat::kGguf) return decoder_slots(config, gguf_names());
-  ModuleNames names = hf_names(kHfRoots);
+  ModuleNames names = hf_names();
   names.up = "mlp.c_fc";
   names.down = "mlp.c_proj";
   return decoder_slots(config, names);
@@ -77,6 +69,6 @@ const Architecture kStarcoder2 = {.name = "starcoder2",
                                   .golden = "starcoder2",
                                   .read_config = read_config,
                                   .tensor_slots = tensor_slots,
-                                  .ignorable_tensors = kIgnorable};
+                                  .ignorable_tensors = kLlamaIgnorable};
 
 }  // namespace vitro
