@@ -48,7 +48,7 @@ void show_tokens(const Engine& engine, std::span<const int32_t> ids) {
 
 Status show_next(const Engine& engine, std::span<const int32_t> ids) {
   VITRO_TRY_ASSIGN(Session session, make_session(engine, static_cast<int64_t>(ids.size())));
-  session.begin(0, static_cast<int64_t>(ids.size()));
+  session.begin(0, {.prompt_len = std::ssize(ids)});
   VITRO_TRY_ASSIGN(const std::span<const float> logits, session.feed(0, ids));
   for (const Alternative& next : top_alternatives(logits, 10)) {
     put("  {:<12} {:6.4f} {}\n", shown(engine, next.id), next.probability, bar(next.probability, 40));
@@ -91,7 +91,7 @@ Status show_attention(const Engine& engine) {
   VITRO_TRY_ASSIGN(Session session, make_session(engine, static_cast<int64_t>(ids.size())));
   LastRowLooks looks;
   session.set_hooks(&looks);
-  session.begin(0, static_cast<int64_t>(ids.size()));
+  session.begin(0, {.prompt_len = std::ssize(ids)});
   VITRO_TRY(session.feed(0, ids));
   heading(fmt::format("Whom the last token of \"{}\" looks at, mean of all heads:", kDog));
   const std::vector<float> mean = looks.mean_by_key();

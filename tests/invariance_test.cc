@@ -162,7 +162,7 @@ TEST(Score, EqualsPrefixesApart) {
   ASSERT_TRUE(score.has_value());
   double apart = 0;
   for (size_t n = 1; n < ids.size(); ++n) {
-    session.begin(0, 1);
+    session.begin(0, {});
     const auto logits = session.feed(0, std::span(ids).first(n));
     ASSERT_TRUE(logits.has_value());
     double sum = 0;

@@ -257,7 +257,9 @@ TEST(Knobs, EachIsNoticed) {
     knob.turn(turned);
     const bool is_runnable = check_config(turned).has_value() && check_runnable(turned).has_value();
     EXPECT_EQ(is_runnable, knob.notice != Notice::kRefused);
-    if (knob.notice == Notice::kTensors) EXPECT_FALSE(golden.bind(golden.slots(turned)).has_value());
+    if (knob.notice == Notice::kTensors) {
+      EXPECT_FALSE(golden.bind(golden.slots(turned)).has_value());
+    }
     if (knob.notice != Notice::kNumbers || !is_runnable) continue;
     EXPECT_LT(logits_error(golden, golden.description.config, bench), kPasses);
     EXPECT_GT(logits_error(golden, turned, bench), kStandsOut);

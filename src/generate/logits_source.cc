@@ -4,7 +4,7 @@ namespace vitro {
 
 CachedLogits::CachedLogits(Session& session, SequenceId sequence, int64_t prompt_len)
     : session_(session), sequence_(sequence) {
-  session_.begin(sequence, prompt_len);
+  session_.begin(sequence, {.prompt_len = prompt_len});
 }
 
 Result<std::span<const float>> CachedLogits::feed(std::span<const int32_t> ids) {
@@ -18,7 +18,7 @@ UncachedLogits::UncachedLogits(Session& session, SequenceId sequence) : session_
 Result<std::span<const float>> UncachedLogits::feed(std::span<const int32_t> ids) {
   if (ids_.empty()) prompt_len_ = static_cast<int64_t>(ids.size());
   ids_.insert(ids_.end(), ids.begin(), ids.end());
-  session_.begin(sequence_, prompt_len_);
+  session_.begin(sequence_, {.prompt_len = prompt_len_});
   return session_.feed(sequence_, ids_);
 }
 

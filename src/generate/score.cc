@@ -18,7 +18,7 @@ Status check_options(std::span<const int32_t> ids, const ScoreOptions& options, 
 
 // Adds the losses of one window: window[i] is predicted by row i - 1, counted from window[n_context] on.
 Status score_window(Session& session, std::span<const int32_t> window, int64_t n_context, Score& score) {
-  session.begin(0, static_cast<int64_t>(window.size()));
+  session.begin(0, {.prompt_len = std::ssize(window)});
   return session.feed_all(0, window, [&](int64_t first, const Rows& logits) {
     for (int64_t i = 0; i < logits.n_rows; ++i) {
       const int64_t predicted = first + i + 1;

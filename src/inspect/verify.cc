@@ -14,6 +14,7 @@ Result<Session> Verification::session(int64_t n_ctx, int64_t n_batch, int64_t n_
   shape.n_batch = n_batch;
   shape.n_logits = n_logits;
   shape.page_size = options.page_size;
+  shape.cache_type = options.cache_type;
   shape.n_threads = ctx.pool->n_threads();
   return Session::create(model, shape, ctx);
 }
@@ -25,7 +26,7 @@ void Verification::judge(double error, double limit, std::string_view what, doub
 
 Status compare_steps(const Verification& v, Session& session, std::span<const int32_t> ids, int64_t first,
                      int64_t prompt_len, ConstRows whole) {
-  session.begin(0, prompt_len);
+  session.begin(0, {.prompt_len = prompt_len});
   if (first > 0) VITRO_TRY(session.feed(0, ids.first(static_cast<size_t>(first))));
   for (int64_t i = first; i < static_cast<int64_t>(ids.size()); ++i) {
     VITRO_TRY_ASSIGN(const auto logits, session.feed(0, ids.subspan(static_cast<size_t>(i), 1)));

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cache/kv_cache.h"
 #include "ops/context.h"
 
 namespace vitro {
@@ -49,9 +50,10 @@ struct VerifyOptions {
   std::filesystem::path model;  ///< other weights for the folder's expectations; empty: the folder itself
   VerifyTolerance tolerance;
   int64_t page_size = 16;
+  CacheType cache_type = CacheType::kF32;  ///< expectations are float32
 };
 
-/// Loads, runs with float32 activations and cache, compares. Errors: files that cannot be read; a mismatch is a failure
+/// Loads, runs with float32 activations, compares. Errors: files that cannot be read; a mismatch is a failure
 /// in the report.
 Result<VerifyReport> verify_folder(const std::filesystem::path& folder, const VerifyOptions& options, OpContext ctx);
 

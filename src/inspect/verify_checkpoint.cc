@@ -82,7 +82,7 @@ Status verify_input(const Verification& v, const InputCase& input) {
   VITRO_TRY_ASSIGN(Session session, v.session(n_ids, n_ids, n_ids));
   Recorder recorder({HookPoint::kResidPre, HookPoint::kFinalNormOut, HookPoint::kLogits, HookPoint::kPattern});
   session.set_hooks(&recorder);
-  session.begin(0, n_ids);
+  session.begin(0, {.prompt_len = n_ids});
   VITRO_TRY(session.feed_all(0, input.ids, [](int64_t, const Rows&) {}));
   session.set_hooks(nullptr);
   compare_recorded(v, recorder, input.idx);
@@ -93,7 +93,7 @@ Status verify_input(const Verification& v, const InputCase& input) {
 Status verify_greedy(const Verification& v, const InputCase& input, std::span<const int32_t> expected_ids) {
   const auto n_prompt = static_cast<int64_t>(input.ids.size());
   VITRO_TRY_ASSIGN(Session session, v.session(n_prompt + static_cast<int64_t>(expected_ids.size()), n_prompt, 1));
-  session.begin(0, n_prompt);
+  session.begin(0, {.prompt_len = n_prompt});
   VITRO_TRY_ASSIGN(std::span<const float> logits, session.feed(0, input.ids));
   for (size_t step = 0; step < expected_ids.size(); ++step) {
     const std::array next{static_cast<int32_t>(argmax(logits))};

@@ -85,7 +85,7 @@ Status verify_row(const Verification& v, const RealRow& row) {
   const auto n_prompt = static_cast<int64_t>(row.ids.size());
   const int64_t n_total = n_prompt + static_cast<int64_t>(row.greedy.size());
   VITRO_TRY_ASSIGN(Session session, v.session(n_total, kBatch, 80));
-  session.begin(0, n_prompt);
+  session.begin(0, {.prompt_len = n_prompt});
   VITRO_TRY_ASSIGN(const std::span<const float> logits, session.feed(0, row.ids));
   check_top(v, row, logits);
   const auto stored = v.expected.tensors ? v.expected.tensors->find(fmt::format("logits.{}", row.idx)) : std::nullopt;
@@ -96,7 +96,7 @@ Status verify_row(const Verification& v, const RealRow& row) {
   VITRO_TRY_ASSIGN(const std::vector<int32_t> fed, run_greedy(v, session, row, logits));
   // The same tokens in one pass, then again one by one: every row must have the same bits.
   const int64_t first = n_prompt - 1;
-  session.begin(0, n_prompt);
+  session.begin(0, {.prompt_len = n_prompt});
   if (first > 0) VITRO_TRY(session.feed(0, std::span(fed).first(static_cast<size_t>(first))));
   std::vector<float> whole;
   VITRO_TRY(session.feed_all(0, std::span(fed).subspan(static_cast<size_t>(first)), [&](int64_t, const Rows& rows) {

@@ -34,14 +34,13 @@ struct CacheTypeInfo {
   std::string_view meaning;
 };
 
-constexpr CacheTypeInfo cache_type_info(CacheType type) {
-  constexpr CacheTypeInfo kInfos[] = {
+inline constexpr CacheTypeInfo kCacheTypeInfos[] = {
 #define VITRO_X(name, text, bytes, scaled, doc) {text, bytes, scaled, doc},
-      VITRO_CACHE_TYPES(VITRO_X)
+    VITRO_CACHE_TYPES(VITRO_X)
 #undef VITRO_X
-  };
-  return kInfos[static_cast<int>(type)];
-}
+};
+
+constexpr const CacheTypeInfo& cache_type_info(CacheType type) { return kCacheTypeInfos[static_cast<int>(type)]; }
 
 constexpr std::optional<CacheType> cache_type_from_name(std::string_view name) {
   for (int i = 0; i < kNCacheTypes; ++i) {

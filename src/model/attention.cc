@@ -17,6 +17,7 @@ AttendShape attend_shape(const BlockPass& block, const AttentionSpec& spec) {
           .window = spec.mask == MaskKind::kWindow ? spec.window : 0,
           .scale = static_cast<float>(spec.scale),
           .softcap = static_cast<float>(spec.softcap),
+          .cache_type = block.pass.cache.spec().type,
           .bias = spec.position == PositionKind::kAlibi ? alibi_bias(block.model, block.pass) : AttendBias{}};
 }
 

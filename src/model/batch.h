@@ -14,17 +14,19 @@ namespace vitro {
 struct Rotary {
   std::vector<double> frequencies;
   double attention_factor = 1.0;
+  friend bool operator==(const Rotary&, const Rotary&) = default;
 };
 
 /// Consecutive rows of one sequence: rows [first_row, first_row + n_rows) hold positions first_pos, first_pos + 1, ...
+/// of the cache.
 struct SequenceRows {
   SequenceId sequence = 0;
   int64_t first_row = 0;
   int64_t n_rows = 0;
   int64_t first_pos = 0;  ///< place in the cache
   int64_t pos_shift = 0;  ///< added where a place becomes a position (rotary, learned, sinusoidal)
-  /// By rotary kind (Model::rope_kinds). Fixed when the sequence is admitted, for the length of its whole prompt,
-  /// because some kinds depend on the length and cached keys must keep the angles they were stored with.
+  /// By rotary kind (Model::rope_kinds). The same for all rows that a sequence has in the cache, because some kinds
+  /// depend on the length and cached keys keep the angles they were stored with.
   std::span<const Rotary> rotary;
 };
 

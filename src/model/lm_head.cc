@@ -16,7 +16,6 @@ Rows lm_head(const Model& model, ConstRows resid, Pass& pass) {
   if (model.config.final_norm.kind != NormKind::kNone) {
     normalize(norm_op(model.config.final_norm, model.final_norm), last, last, pass.ctx);
   }
-  pass.see(HookPoint::kFinalNormOut, -1, last);
   const ModelConfig& config = model.config;
   ConstRows head_in = last;
   if (config.d_embed > 0) {
@@ -24,6 +23,7 @@ Rows lm_head(const Model& model, ConstRows resid, Pass& pass) {
     linear(last, std::array{LinearJob{model.w_embed_out, nullptr, narrow}}, pass.ctx);
     head_in = narrow;
   }
+  pass.see(HookPoint::kFinalNormOut, -1, head_in);
   linear(head_in, std::array{LinearJob{model.w_unembed, model.b_unembed, logits}}, pass.ctx);
   if (config.logit_scale != 1.0) scale(logits, static_cast<float>(config.logit_scale), pass.ctx);
   if (config.logit_softcap != 0.0) softcap(logits, static_cast<float>(config.logit_softcap), pass.ctx);

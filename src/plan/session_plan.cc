@@ -19,8 +19,7 @@ Status check_shape(const ModelConfig& config, const SessionShape& shape) {
     return fail(ErrorCode::kInvalidArgument, "batch {}, logit rows {}, sequences {}: at most {} each", shape.n_batch,
                 shape.n_logits, shape.n_sequences, kMaxRows);
   }
-  const int64_t n_reach =
-      config.position == PositionKind::kLearned ? config.n_position_rows - config.position_offset : kMaxContext;
+  const int64_t n_reach = n_reachable(config);
   if (shape.n_ctx > n_reach) {
     return fail(ErrorCode::kInvalidArgument, "context {}: this model's positions end at {}; ask for at most that",
                 shape.n_ctx, n_reach);
@@ -28,16 +27,36 @@ Status check_shape(const ModelConfig& config, const SessionShape& shape) {
   return {};
 }
 
+// Positions that a layer must keep: its window, or 0 for all.
+int64_t kept_window(const AttentionSpec& attn, const SessionShape& shape) {
+  return shape.keeps_only_windows && attn.mask == MaskKind::kWindow ? attn.window : 0;
+}
+
+// One group for each distinct range that layers keep, in order of first use.
 KvCacheSpec cache_spec(const ModelConfig& config, const SessionShape& shape) {
   KvCacheSpec spec;
-  for (const BlockSpec& block : config.blocks) spec.layers.push_back({block.attn.n_kv_head, block.attn.d_head});
+  for (const BlockSpec& block : config.blocks) {
+    const int64_t window = kept_window(block.attn, shape);
+    const auto group = std::find_if(spec.groups.begin(), spec.groups.end(),
+                                    [&](const PageGroupShape& other) { return other.window == window; });
+    spec.layers.push_back({block.attn.n_kv_head, block.attn.d_head, group - spec.groups.begin()});
+    if (group != spec.groups.end()) continue;
+    const int64_t n_pages = window == 0 ? pages_for(shape.n_ctx, shape.page_size)
+                                        : window_pages_for(shape.n_ctx, window, shape.n_batch, shape.page_size);
+    spec.groups.push_back({window, shape.n_sequences * n_pages});
+  }
+  spec.type = shape.cache_type;
   spec.page_size = shape.page_size;
-  spec.n_pages = shape.n_sequences * pages_for(shape.n_ctx, shape.page_size);
+  spec.n_positions = shape.n_ctx;
   spec.n_sequences = shape.n_sequences;
   return spec;
 }
 
 }  // namespace
+
+int64_t n_reachable(const ModelConfig& config) {
+  return config.position == PositionKind::kLearned ? config.n_position_rows - config.position_offset : kMaxContext;
+}
 
 Result<SessionPlan> plan_session(const ModelConfig& config, const SessionShape& shape) {
   VITRO_TRY(check_shape(config, shape));
@@ -54,6 +73,7 @@ Result<SessionPlan> plan_session(const ModelConfig& config, const SessionShape& 
   plan.activation_bytes = placement.n_bytes;
   plan.cache = cache_spec(config, shape);
   VITRO_TRY_ASSIGN(plan.cache_bytes, kv_cache_bytes(plan.cache));
+  plan.id_bytes = shape.n_sequences * shape.n_ctx * static_cast<int64_t>(sizeof(int32_t));
   return plan;
 }
 

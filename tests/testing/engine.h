@@ -47,6 +47,8 @@ struct RunShape {
   int64_t n_batch = 256;  ///< rows a pass
   int64_t page_size = 16;
   int64_t n_sequences = 1;
+  CacheType cache_type = CacheType::kF32;
+  bool keeps_only_windows = false;
 };
 
 inline Session make_session(std::shared_ptr<const Model> model, int64_t n_ctx, const RunShape& run, Bench& bench) {
@@ -56,6 +58,8 @@ inline Session make_session(std::shared_ptr<const Model> model, int64_t n_ctx, c
   shape.n_logits = run.n_batch;
   shape.page_size = run.page_size;
   shape.n_sequences = run.n_sequences;
+  shape.cache_type = run.cache_type;
+  shape.keeps_only_windows = run.keeps_only_windows;
   shape.n_threads = bench.pool.n_threads();
   return std::move(Session::create(std::move(model), shape, bench.ctx).value());
 }
@@ -63,7 +67,7 @@ inline Session make_session(std::shared_ptr<const Model> model, int64_t n_ctx, c
 /// Logits of every row, [n_ids, vocab_size].
 inline std::vector<float> all_logits(Session& session, std::span<const int32_t> ids) {
   std::vector<float> out;
-  session.begin(0, static_cast<int64_t>(ids.size()));
+  session.begin(0, {.prompt_len = std::ssize(ids)});
   const Status status = session.feed_all(0, ids, [&](int64_t, const Rows& rows) {
     out.insert(out.end(), rows.data, rows.data + rows.n_rows * rows.width);
   });

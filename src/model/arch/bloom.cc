@@ -16,12 +16,11 @@ constexpr std::string_view kIgnorable[] = {"lm_head.weight", "output.weight"};
 /// The length that BLOOM was trained at; ALiBi has no end of its own.
 constexpr int64_t kTrainedContext = 2048;
 
-void set_bloom_blocks(const DecoderSizes& sizes, double eps, bool residual_from_norm, ModelConfig* config) {
+UniformDecoder make_decoder(const DecoderSizes& sizes, double eps, bool residual_from_norm) {
   BlockSpec block = layer_norm_block(sizes, eps, ActivationKind::kGeluTanh);
   block.residual_from_norm = residual_from_norm;
   set_alibi(kAlibiMaxBias, &block.attn);
-  config->embed_norm = block.norm;
-  set_blocks(sizes.n_layer, block, config);
+  return {sizes, block};
 }
 
 Result<ModelConfig> read_hf(const Value& config) {
@@ -35,10 +34,8 @@ Result<ModelConfig> read_hf(const Value& config) {
   // How training cut and fused the work; the order of additions at most.
   reader.ignore({"pretraining_tp", "slow_but_exact", "attention_softmax_in_fp32", "masked_softmax_fusion",
                  "bias_dropout_fusion", "skip_bias_add", "skip_bias_add_qkv", "offset_alibi"});
-  VITRO_TRY(reader.finish());
-  set_bloom_blocks(sizes, eps, residual_from_norm, &out);
-  out.values = reader.take_values();
-  return out;
+  out.embed_norm = layer_norm(eps);
+  return finish_decoder(reader, make_decoder(sizes, eps, residual_from_norm), std::move(out));
 }
 
 Result<ModelConfig> read_gguf(const Value& config) {
@@ -47,10 +44,8 @@ Result<ModelConfig> read_gguf(const Value& config) {
   const DecoderSizes sizes = read_gguf_sizes(reader, config, &out);
   const double eps = reader.need_real("norm.eps", {"attention.layer_norm_epsilon"});
   reader.note("residual_from_norm", "not in GGUF", "false", ValueOrigin::kDefault);
-  VITRO_TRY(reader.finish());
-  set_bloom_blocks(sizes, eps, false, &out);
-  out.values = reader.take_values();
-  return out;
+  out.embed_norm = layer_norm(eps);
+  return finish_decoder(reader, make_decoder(sizes, eps, false), std::move(out));
 }
 
 Result<ModelConfig> read_config(SourceFormat format, const Value& config) {

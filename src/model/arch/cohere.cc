@@ -19,7 +19,7 @@ struct CohereKnobs {
   ActivationKind activation = ActivationKind::kSilu;
 };
 
-RmsDecoder make_decoder(const DecoderSizes& sizes, CohereKnobs knobs) {
+UniformDecoder make_decoder(const DecoderSizes& sizes, CohereKnobs knobs) {
   knobs.rope.pairing = RopePairing::kAdjacent;
   BlockSpec block = rms_block(sizes, knobs.rope, knobs.eps);
   block.norm.kind = NormKind::kLayerNorm;

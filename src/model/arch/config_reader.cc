@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "formats/quote_name.h"
@@ -25,6 +26,11 @@ std::optional<double> real_of(const Value& value) {
   if (const double* x = value.as_real()) return *x;
   if (const int64_t* n = value.as_int()) return static_cast<double>(*n);
   return std::nullopt;
+}
+
+bool is_off(const Value& value) {
+  return (value.as_bool() && !*value.as_bool()) || real_of(value) == 0.0 ||
+         (value.as_array() && value.as_array()->empty()) || (value.as_object() && value.as_object()->empty());
 }
 
 /// "a; b; c" of at most kMaxListed items.
@@ -230,14 +236,26 @@ void ConfigReader::expect_int(std::string_view name, int64_t expected) {
   problem(fmt::format("'{}' = {} is not implemented (only {})", display(found_name), to_string(*value, 40), expected));
 }
 
-void ConfigReader::expect_off(std::string_view name) {
+void ConfigReader::expect_string(std::string_view name, Names accepted) {
   std::string found_name;
   const Value* value = lookup({name}, &found_name);
-  if (!value) return;
-  const bool is_off = (value->as_bool() && !*value->as_bool()) || real_of(*value) == 0.0 ||
-                      (value->as_array() && value->as_array()->empty()) ||
-                      (value->as_object() && value->as_object()->empty());
-  if (!is_off) problem(fmt::format("'{}' = {} is not implemented", display(found_name), to_string(*value, 40)));
+  const std::string* text = value ? value->as_string() : nullptr;
+  if (!value || (text && std::find(accepted.begin(), accepted.end(), *text) != accepted.end())) return;
+  problem(fmt::format("'{}' = {} is not implemented (only {})", display(found_name), to_string(*value, 40),
+                      fmt::join(accepted, ", ")));
+}
+
+void ConfigReader::expect_off(std::string_view name) { off_.emplace_back(name); }
+
+void ConfigReader::check_off() {
+  for (const std::string& name : off_) {
+    if (seen_.contains(prefix_ + name)) continue;
+    std::string found_name;
+    const Value* value = lookup({name}, &found_name);
+    if (value && !is_off(*value)) {
+      problem(fmt::format("'{}' = {} is not implemented", display(found_name), to_string(*value, 40)));
+    }
+  }
 }
 
 ConfigReader ConfigReader::inner(const Value& object, std::string_view key) const {
@@ -260,6 +278,7 @@ void ConfigReader::note(std::string_view ours, std::string_view source, std::str
 void ConfigReader::problem(std::string text) { problems_.push_back(std::move(text)); }
 
 void ConfigReader::collect_unknown() {
+  check_off();
   const Value::Object* members = config_.as_object();
   if (!members) {
     const std::string what =

@@ -59,8 +59,9 @@ class ConfigReader {
   /// fine.
   void expect_bool(std::string_view name, bool expected);
   void expect_int(std::string_view name, int64_t expected);
+  void expect_string(std::string_view name, Names accepted);
   /// A key that must be missing, null, false, 0, or an empty list: anything else switches on something that is not
-  /// implemented.
+  /// implemented. Until finish(), the family may still read it as a value of its own.
   void expect_off(std::string_view name);
 
   /// A reader of an object inside this one; give it back with absorb() instead of calling its finish().
@@ -88,6 +89,7 @@ class ConfigReader {
   void wrong_kind(const std::string& found_name, std::string_view expected, const Value& value);
   int64_t check_size(const std::string& found_name, int64_t value, int64_t max);
   std::string display(std::string_view key) const;
+  void check_off();
   void collect_unknown();
 
   const Value& config_;
@@ -95,6 +97,7 @@ class ConfigReader {
   std::string outer_;   // of keys in messages: path of an inner object
   std::string where_;
   std::set<std::string, std::less<>> seen_;
+  std::vector<std::string> off_;  // of expect_off
   std::vector<std::string> problems_;
   std::vector<std::string> unknown_;
   std::vector<ConfigValue> values_;

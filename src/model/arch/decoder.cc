@@ -75,22 +75,18 @@ void set_window(int64_t window, AttentionSpec* attn) {
   attn->window = window;
 }
 
-void set_blocks(int64_t n_layer, const BlockSpec& block, ModelConfig* config) {
-  config->blocks.assign(static_cast<size_t>(n_layer), block);
-  config->final_norm = block.norm;
-}
-
 void set_windows(const LayerWindows& windows, ModelConfig* config) {
   for (size_t i = 0; i < windows.masks.size(); ++i) {
     if (windows.masks[i] == MaskKind::kWindow) set_window(windows.window, &config->blocks[i].attn);
   }
 }
 
-Result<ModelConfig> finish_decoder(ConfigReader& reader, const RmsDecoder& decoder, ModelConfig config,
+Result<ModelConfig> finish_decoder(ConfigReader& reader, const UniformDecoder& decoder, ModelConfig config,
                                    const LayerWindows& windows) {
   // Only now: a file that asks for too many layers has been refused.
   VITRO_TRY(reader.finish());
-  set_blocks(decoder.sizes.n_layer, decoder.block, &config);
+  config.blocks.assign(static_cast<size_t>(decoder.sizes.n_layer), decoder.block);
+  config.final_norm = decoder.block.norm;
   set_windows(windows, &config);
   config.values = reader.take_values();
   return config;

@@ -26,12 +26,6 @@ AttentionSpec rope_attention(const DecoderSizes& sizes, const RopeSpec& rope);
 
 /// The block that Llama's descendants start from: RMS norms before each half, rotary positions, gated SiLU, no biases.
 BlockSpec rms_block(const DecoderSizes& sizes, const RopeSpec& rope, double eps);
-/// Such a model, as its family finds it before it changes what is its own.
-struct RmsDecoder {
-  DecoderSizes sizes;
-  BlockSpec block;
-};
-
 /// LayerNorm with gain and bias.
 NormSpec layer_norm(double eps);
 /// The block that GPT-2's descendants start from: LayerNorms before each half, no positions in attention, two matrices
@@ -39,6 +33,12 @@ NormSpec layer_norm(double eps);
 BlockSpec layer_norm_block(const DecoderSizes& sizes, double eps, ActivationKind activation);
 /// The biases of every projection of a block at once; those of norms are not touched.
 void set_projection_biases(bool has_bias, BlockSpec* block);
+
+/// A model of equal blocks, before its family changes what is its own.
+struct UniformDecoder {
+  DecoderSizes sizes;
+  BlockSpec block;
+};
 
 /// Rotary positions, or ALiBi with slopes down to 2^-max_bias, in attention that has none yet.
 void set_rope(const RopeSpec& rope, AttentionSpec* attn);
@@ -54,9 +54,6 @@ void set_qkv_biases(bool has_bias, AttentionSpec* attn);
 /// Attention to the last `window` positions; 0 leaves the mask as it is.
 void set_window(int64_t window, AttentionSpec* attn);
 
-/// n_layer equal blocks, and a final norm like theirs.
-void set_blocks(int64_t n_layer, const BlockSpec& block, ModelConfig* config);
-
 /// Which layers see a window, and how far it reaches (0: no layer has one).
 struct LayerWindows {
   std::vector<MaskKind> masks = {};  ///< [n_layer], kWindow or kCausal
@@ -64,8 +61,9 @@ struct LayerWindows {
 };
 /// Sets the windows of blocks that are there.
 void set_windows(const LayerWindows& windows, ModelConfig* config);
-/// What a reading comes to: its problems, or the description with its blocks, windows, final norm and values.
-Result<ModelConfig> finish_decoder(ConfigReader& reader, const RmsDecoder& decoder, ModelConfig config,
+/// What a reading comes to: its problems, or the description with its blocks, windows, a final norm like theirs, and
+/// values.
+Result<ModelConfig> finish_decoder(ConfigReader& reader, const UniformDecoder& decoder, ModelConfig config,
                                    const LayerWindows& windows = {});
 /// Layers period - 1, 2 period - 1, ... see all, the others a window.
 std::vector<MaskKind> periodic_masks(int64_t n_layer, int64_t period);

@@ -5,17 +5,25 @@
 
 namespace vitro {
 
-extern const Architecture kBloom;
 extern const Architecture kGpt1;
 extern const Architecture kGpt2;
+extern const Architecture kGptNeo;
+extern const Architecture kGptJ;
 extern const Architecture kGptNeox;
+extern const Architecture kBloom;
+extern const Architecture kOpt;
+extern const Architecture kMpt;
+extern const Architecture kFalcon;
 extern const Architecture kLlama;
+extern const Architecture kStablelm;
+extern const Architecture kStarcoder2;
+extern const Architecture kPhi;
+extern const Architecture kPhi3;
 extern const Architecture kQwen2;
 extern const Architecture kQwen3;
 extern const Architecture kGemma;
 extern const Architecture kGemma2;
 extern const Architecture kGemma3;
-extern const Architecture kPhi3;
 extern const Architecture kSmolLm3;
 extern const Architecture kGranite;
 extern const Architecture kOlmo2;

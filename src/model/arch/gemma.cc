@@ -34,7 +34,7 @@ constexpr int64_t kLayersOf27B3 = 62;
 
 /// A Gemma while it is read: layers that see a window may rotate by another base.
 struct Gemma {
-  RmsDecoder decoder;
+  UniformDecoder decoder;
   LayerWindows windows;
   RopeSpec rope_window;
 };

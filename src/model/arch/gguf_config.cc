@@ -109,7 +109,7 @@ DecoderSizes read_gguf_sizes(ConfigReader& reader, const Value& config, ModelCon
   return sizes;
 }
 
-RmsDecoder read_gguf_rms_decoder(ConfigReader& reader, const Value& config, ModelConfig* out, RopeFrame defaults) {
+UniformDecoder read_gguf_rms_decoder(ConfigReader& reader, const Value& config, ModelConfig* out, RopeFrame defaults) {
   const DecoderSizes sizes = read_gguf_sizes(reader, config, out);
   const double eps = reader.need_real("norm.eps", {"attention.layer_norm_rms_epsilon"});
   defaults.d_head = sizes.d_head;

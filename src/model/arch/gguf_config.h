@@ -34,7 +34,8 @@ bool read_gguf_bias(ConfigReader& reader, const Value& config, std::string_view 
 /// attention.sliding_window; 0 where there is none.
 int64_t read_gguf_window(ConfigReader& reader);
 /// Sizes, "attention.layer_norm_rms_epsilon" and RoPE of Llama's descendants; of `defaults` theta and fraction count.
-RmsDecoder read_gguf_rms_decoder(ConfigReader& reader, const Value& config, ModelConfig* out, RopeFrame defaults = {});
+UniformDecoder read_gguf_rms_decoder(ConfigReader& reader, const Value& config, ModelConfig* out,
+                                     RopeFrame defaults = {});
 /// RoPE of a model whose layers all rotate alike. rope_freqs.weight makes kFactors, rope_factors_long.weight makes
 /// kLongRope.
 RopeSpec read_gguf_rope(ConfigReader& reader, const Value& config, const RopeFrame& frame);

@@ -19,7 +19,7 @@ Result<ModelConfig> read_hf(std::string_view family, NormPlace norm_place, const
   ModelConfig out{.family = std::string(family)};
   const HfDefaults defaults = {
       .n_kv_head = 2, .d_head = 128, .n_ctx = 131072, .eps = 1.5625e-7, .rope_fraction = kRotatedPart};
-  RmsDecoder decoder = read_hf_rms_decoder(reader, defaults, &out);
+  UniformDecoder decoder = read_hf_rms_decoder(reader, defaults, &out);
   decoder.block.norm_place = norm_place;
   decoder.block.attn.rope.pairing = RopePairing::kAdjacent;
   set_qkv_biases(reader.get_bool("attn.has_bias", {"attention_bias"}, true), &decoder.block.attn);
@@ -29,7 +29,7 @@ Result<ModelConfig> read_hf(std::string_view family, NormPlace norm_place, const
 Result<ModelConfig> read_gguf4(const Value& config) {
   ConfigReader reader = gguf_reader(config, "glm4");
   ModelConfig out{.family = "glm4"};
-  RmsDecoder decoder = read_gguf_rms_decoder(reader, config, &out, {.fraction = kRotatedPart});
+  UniformDecoder decoder = read_gguf_rms_decoder(reader, config, &out, {.fraction = kRotatedPart});
   decoder.block.norm_place = NormPlace::kSandwich;
   decoder.block.attn.rope.pairing = RopePairing::kAdjacent;
   set_qkv_biases(read_gguf_bias(reader, config, "attn.has_bias", "blk.0.attn_q.bias"), &decoder.block.attn);

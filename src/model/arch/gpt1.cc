@@ -27,13 +27,11 @@ Result<ModelConfig> read_config(SourceFormat /*format*/, const Value& config) {
   // Rows that the classifiers add to the embedding.
   reader.expect_int("n_special", 0);
   reader.ignore({"predict_special_tokens"});
-  VITRO_TRY(reader.finish());
+  set_learned_positions(&out);
   BlockSpec block = layer_norm_block(sizes, eps, activation);
   block.norm_place = NormPlace::kPost;
-  set_blocks(sizes.n_layer, block, &out);
+  VITRO_TRY_ASSIGN(out, finish_decoder(reader, {sizes, block}, std::move(out)));
   out.final_norm = {};
-  set_learned_positions(&out);
-  out.values = reader.take_values();
   return out;
 }
 

@@ -26,14 +26,12 @@ Result<ModelConfig> read_hf(const Value& config) {
       reader.get_bool("attn.is_scaled_by_layer", {"scale_attn_by_inverse_layer_idx"}, false);
   // Only a question of precision in half floats; scores are float32 here.
   reader.get_value({"reorder_and_upcast_attn"});
-  VITRO_TRY(reader.finish());
   set_learned_positions(&out);
   BlockSpec block = layer_norm_block(sizes, eps, activation);
   if (!is_scaled) block.attn.scale = 1.0;
-  set_blocks(sizes.n_layer, block, &out);
+  VITRO_TRY_ASSIGN(out, finish_decoder(reader, {sizes, block}, std::move(out)));
   for (size_t i = 0; is_scaled_by_layer && i < out.blocks.size(); ++i)
     out.blocks[i].attn.scale /= static_cast<double>(i + 1);
-  out.values = reader.take_values();
   return out;
 }
 
@@ -44,11 +42,8 @@ Result<ModelConfig> read_gguf(const Value& config) {
   const DecoderSizes sizes = read_gguf_sizes(reader, config, &out);
   const double eps = reader.need_real("norm.eps", {"attention.layer_norm_epsilon"});
   reader.note("ffn.activation", "not in GGUF", "gelu_new", ValueOrigin::kDefault);
-  VITRO_TRY(reader.finish());
   set_learned_positions(&out);
-  set_blocks(sizes.n_layer, layer_norm_block(sizes, eps, ActivationKind::kGeluTanh), &out);
-  out.values = reader.take_values();
-  return out;
+  return finish_decoder(reader, {sizes, layer_norm_block(sizes, eps, ActivationKind::kGeluTanh)}, std::move(out));
 }
 
 Result<ModelConfig> read_config(SourceFormat format, const Value& config) {

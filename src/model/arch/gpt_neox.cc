@@ -23,12 +23,12 @@ struct NeoxKnobs {
   ActivationKind activation = ActivationKind::kGeluErf;
 };
 
-void set_neox_blocks(const DecoderSizes& sizes, const RopeSpec& rope, const NeoxKnobs& knobs, ModelConfig* config) {
+UniformDecoder make_decoder(const DecoderSizes& sizes, const RopeSpec& rope, const NeoxKnobs& knobs) {
   BlockSpec block = layer_norm_block(sizes, knobs.eps, knobs.activation);
   block.residual = knobs.is_parallel ? Residual::kParallel : Residual::kSequential;
   set_rope(rope, &block.attn);
   set_attention_biases(knobs.has_attention_bias, &block.attn);
-  set_blocks(sizes.n_layer, block, config);
+  return {sizes, block};
 }
 
 Result<ModelConfig> read_hf(const Value& config) {
@@ -41,10 +41,7 @@ Result<ModelConfig> read_hf(const Value& config) {
   knobs.is_parallel = reader.get_bool("is_parallel", {"use_parallel_residual"}, true);
   knobs.has_attention_bias = reader.get_bool("attn.has_bias", {"attention_bias"}, true);
   const RopeSpec rope = read_hf_rope(reader, {.d_head = sizes.d_head, .n_ctx = out.n_ctx, .fraction = kRotatedPart});
-  VITRO_TRY(reader.finish());
-  set_neox_blocks(sizes, rope, knobs, &out);
-  out.values = reader.take_values();
-  return out;
+  return finish_decoder(reader, make_decoder(sizes, rope, knobs), std::move(out));
 }
 
 Result<ModelConfig> read_gguf(const Value& config) {
@@ -58,10 +55,7 @@ Result<ModelConfig> read_gguf(const Value& config) {
   reader.note("ffn.activation", "not in GGUF", "gelu", ValueOrigin::kDefault);
   const RopeSpec rope =
       read_gguf_rope(reader, config, {.d_head = sizes.d_head, .n_ctx = out.n_ctx, .fraction = kRotatedPart});
-  VITRO_TRY(reader.finish());
-  set_neox_blocks(sizes, rope, knobs, &out);
-  out.values = reader.take_values();
-  return out;
+  return finish_decoder(reader, make_decoder(sizes, rope, knobs), std::move(out));
 }
 
 Result<ModelConfig> read_config(SourceFormat format, const Value& config) {

@@ -17,7 +17,7 @@ double inverse(double scaling) { return scaling == 0.0 ? 0.0 : 1.0 / scaling; }
 Result<ModelConfig> read_hf(const Value& config) {
   ConfigReader reader = hf_reader(config);
   ModelConfig out{.family = "granite"};
-  RmsDecoder decoder = read_hf_rms_decoder(reader, {}, &out);
+  UniformDecoder decoder = read_hf_rms_decoder(reader, {}, &out);
   BlockSpec& block = decoder.block;
   set_attention_biases(reader.get_bool("attn.has_bias", {"attention_bias"}, false), &block.attn);
   block.ffn.has_in_bias = block.ffn.has_out_bias = reader.get_bool("ffn.has_bias", {"mlp_bias"}, false);
@@ -31,7 +31,7 @@ Result<ModelConfig> read_hf(const Value& config) {
 Result<ModelConfig> read_gguf(const Value& config) {
   ConfigReader reader = gguf_reader(config, "granite");
   ModelConfig out{.family = "granite"};
-  RmsDecoder decoder = read_gguf_rms_decoder(reader, config, &out);
+  UniformDecoder decoder = read_gguf_rms_decoder(reader, config, &out);
   BlockSpec& block = decoder.block;
   set_attention_biases(read_gguf_bias(reader, config, "attn.has_bias", "blk.0.attn_q.bias"), &block.attn);
   block.ffn.has_in_bias = block.ffn.has_out_bias = read_gguf_bias(reader, config, "ffn.has_bias", "blk.0.ffn_up.bias");

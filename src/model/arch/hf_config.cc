@@ -273,7 +273,7 @@ std::vector<MaskKind> read_hf_layer_types(ConfigReader& reader, int64_t n_layer)
   return masks;
 }
 
-RmsDecoder read_hf_rms_decoder(ConfigReader& reader, const HfDefaults& defaults, ModelConfig* config) {
+UniformDecoder read_hf_rms_decoder(ConfigReader& reader, const HfDefaults& defaults, ModelConfig* config) {
   const DecoderSizes sizes = read_hf_sizes(reader, defaults, config);
   const double eps = reader.get_real("norm.eps", {"rms_norm_eps"}, defaults.eps);
   const ActivationKind activation = read_hf_activation(reader, {"hidden_act"}, "silu");
@@ -283,7 +283,7 @@ RmsDecoder read_hf_rms_decoder(ConfigReader& reader, const HfDefaults& defaults,
     frame.n_ctx_original =
         reader.get_size("n_ctx_original", {"original_max_position_embeddings"}, defaults.n_ctx_original, kMaxContext);
   }
-  RmsDecoder decoder{sizes, rms_block(sizes, read_hf_rope(reader, frame), eps)};
+  UniformDecoder decoder{sizes, rms_block(sizes, read_hf_rope(reader, frame), eps)};
   decoder.block.ffn.activation = activation;
   return decoder;
 }

@@ -58,7 +58,7 @@ RopeSpec read_hf_rope_object(ConfigReader& reader, const Value* object, std::str
                              const RopeFrame& frame);
 
 /// What Llama's descendants say in the same words: sizes, "rms_norm_eps", "hidden_act", RoPE.
-RmsDecoder read_hf_rms_decoder(ConfigReader& reader, const HfDefaults& defaults, ModelConfig* config);
+UniformDecoder read_hf_rms_decoder(ConfigReader& reader, const HfDefaults& defaults, ModelConfig* config);
 
 /// One mask kind a layer from "layer_types"; empty if the file has no such list. Wrong length or unknown names are
 /// problems.

@@ -31,7 +31,7 @@ Result<ModelConfig> read_hf(const Value& config) {
   const Value* type = config.find("model_type");
   const bool is_mistral = type && type->as_string() && *type->as_string() == "mistral";
   ModelConfig out{.family = "llama"};
-  RmsDecoder decoder = read_hf_rms_decoder(reader, {.n_kv_head = is_mistral ? 8 : 0}, &out);
+  UniformDecoder decoder = read_hf_rms_decoder(reader, {.n_kv_head = is_mistral ? 8 : 0}, &out);
   set_biases({reader.get_bool("attn.has_bias", {"attention_bias"}, false),
               reader.get_bool("ffn.has_bias", {"mlp_bias"}, false)},
              &decoder.block);
@@ -46,7 +46,7 @@ Result<ModelConfig> read_hf(const Value& config) {
 Result<ModelConfig> read_gguf(const Value& config) {
   ConfigReader reader = gguf_reader(config, "llama");
   ModelConfig out{.family = "llama"};
-  RmsDecoder decoder = read_gguf_rms_decoder(reader, config, &out);
+  UniformDecoder decoder = read_gguf_rms_decoder(reader, config, &out);
   set_biases({read_gguf_bias(reader, config, "attn.has_bias", "blk.0.attn_q.bias"),
               read_gguf_bias(reader, config, "ffn.has_bias", "blk.0.ffn_up.bias")},
              &decoder.block);
@@ -74,10 +74,7 @@ Result<ModelConfig> read_llama2c(const Value& config) {
   // run.c begins with token 1 and takes it (or 2) as the end.
   out.bos_id = 1;
   out.eos_ids = {1, 2};
-  VITRO_TRY(reader.finish());
-  set_blocks(sizes.n_layer, rms_block(sizes, {.d_rot = sizes.d_head}, 1e-5), &out);
-  out.values = reader.take_values();
-  return out;
+  return finish_decoder(reader, {sizes, rms_block(sizes, {.d_rot = sizes.d_head}, 1e-5)}, std::move(out));
 }
 
 Result<ModelConfig> read_config(SourceFormat format, const Value& config) {

@@ -20,7 +20,7 @@ void set_norms(BlockSpec* block) {
 Result<ModelConfig> read_hf(const Value& config) {
   ConfigReader reader = hf_reader(config);
   ModelConfig out{.family = "olmo2"};
-  RmsDecoder decoder = read_hf_rms_decoder(reader, {.eps = 1e-5}, &out);
+  UniformDecoder decoder = read_hf_rms_decoder(reader, {.eps = 1e-5}, &out);
   set_norms(&decoder.block);
   set_attention_biases(reader.get_bool("attn.has_bias", {"attention_bias"}, false), &decoder.block.attn);
   return finish_decoder(reader, decoder, std::move(out));
@@ -29,7 +29,7 @@ Result<ModelConfig> read_hf(const Value& config) {
 Result<ModelConfig> read_gguf(const Value& config) {
   ConfigReader reader = gguf_reader(config, "olmo2");
   ModelConfig out{.family = "olmo2"};
-  RmsDecoder decoder = read_gguf_rms_decoder(reader, config, &out);
+  UniformDecoder decoder = read_gguf_rms_decoder(reader, config, &out);
   set_norms(&decoder.block);
   set_attention_biases(read_gguf_bias(reader, config, "attn.has_bias", "blk.0.attn_q.bias"), &decoder.block.attn);
   return finish_decoder(reader, decoder, std::move(out));

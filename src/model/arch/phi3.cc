@@ -13,14 +13,14 @@ constexpr std::string_view kGgufNames[] = {"phi3"};
 constexpr int64_t kOriginalContext = 4096;
 
 /// A window as long as the context hides nothing.
-void set_shorter_window(int64_t window, int64_t n_ctx, RmsDecoder* decoder) {
+void set_shorter_window(int64_t window, int64_t n_ctx, UniformDecoder* decoder) {
   if (window < n_ctx) set_window(window, &decoder->block.attn);
 }
 
 Result<ModelConfig> read_hf(const Value& config) {
   ConfigReader reader = hf_reader(config);
   ModelConfig out{.family = "phi3"};
-  RmsDecoder decoder =
+  UniformDecoder decoder =
       read_hf_rms_decoder(reader, {.n_ctx = kOriginalContext, .eps = 1e-5, .n_ctx_original = kOriginalContext}, &out);
   set_shorter_window(read_hf_window(reader, 0), out.n_ctx, &decoder);
   for (const std::string_view key : {"attention_bias", "mlp_bias", "lm_head_bias"}) reader.expect_bool(key, false);
@@ -31,7 +31,7 @@ Result<ModelConfig> read_hf(const Value& config) {
 Result<ModelConfig> read_gguf(const Value& config) {
   ConfigReader reader = gguf_reader(config, "phi3");
   ModelConfig out{.family = "phi3"};
-  RmsDecoder decoder = read_gguf_rms_decoder(reader, config, &out);
+  UniformDecoder decoder = read_gguf_rms_decoder(reader, config, &out);
   set_shorter_window(read_gguf_window(reader), out.n_ctx, &decoder);
   return finish_decoder(reader, decoder, std::move(out));
 }

@@ -30,7 +30,7 @@ LayerWindows read_windows(ConfigReader& reader, int64_t n_layer) {
 Result<ModelConfig> read_hf_qwen2(const Value& config) {
   ConfigReader reader = hf_reader(config);
   ModelConfig out{.family = "qwen2"};
-  RmsDecoder decoder = read_hf_rms_decoder(reader, {.n_kv_head = 32, .n_ctx = 32768}, &out);
+  UniformDecoder decoder = read_hf_rms_decoder(reader, {.n_kv_head = 32, .n_ctx = 32768}, &out);
   set_qkv_biases(true, &decoder.block.attn);
   reader.expect_bool("use_mrope", false);
   const LayerWindows windows = read_windows(reader, decoder.sizes.n_layer);
@@ -40,7 +40,7 @@ Result<ModelConfig> read_hf_qwen2(const Value& config) {
 Result<ModelConfig> read_hf_qwen3(const Value& config) {
   ConfigReader reader = hf_reader(config);
   ModelConfig out{.family = "qwen3"};
-  RmsDecoder decoder = read_hf_rms_decoder(reader, {.n_kv_head = 32, .d_head = 128, .n_ctx = 32768}, &out);
+  UniformDecoder decoder = read_hf_rms_decoder(reader, {.n_kv_head = 32, .d_head = 128, .n_ctx = 32768}, &out);
   add_head_norms(&decoder.block);
   set_attention_biases(reader.get_bool("attn.has_bias", {"attention_bias"}, false), &decoder.block.attn);
   const LayerWindows windows = read_windows(reader, decoder.sizes.n_layer);
@@ -51,7 +51,7 @@ Result<ModelConfig> read_hf_qwen3(const Value& config) {
 Result<ModelConfig> read_gguf_qwen2(const Value& config) {
   ConfigReader reader = gguf_reader(config, "qwen2");
   ModelConfig out{.family = "qwen2"};
-  RmsDecoder decoder = read_gguf_rms_decoder(reader, config, &out);
+  UniformDecoder decoder = read_gguf_rms_decoder(reader, config, &out);
   set_qkv_biases(read_gguf_bias(reader, config, "attn.has_bias", "blk.0.attn_q.bias"), &decoder.block.attn);
   return finish_decoder(reader, decoder, std::move(out));
 }
@@ -59,7 +59,7 @@ Result<ModelConfig> read_gguf_qwen2(const Value& config) {
 Result<ModelConfig> read_gguf_qwen3(const Value& config) {
   ConfigReader reader = gguf_reader(config, "qwen3");
   ModelConfig out{.family = "qwen3"};
-  RmsDecoder decoder = read_gguf_rms_decoder(reader, config, &out);
+  UniformDecoder decoder = read_gguf_rms_decoder(reader, config, &out);
   add_head_norms(&decoder.block);
   set_attention_biases(read_gguf_bias(reader, config, "attn.has_bias", "blk.0.attn_q.bias"), &decoder.block.attn);
   return finish_decoder(reader, decoder, std::move(out));

@@ -11,8 +11,9 @@ namespace vitro {
 namespace {
 
 constexpr const Architecture* kFamilies[] = {
-    &kBloom,  &kGpt1, &kGpt2,    &kGptNeox, &kLlama, &kQwen2, &kQwen3, &kGemma,  &kGemma2,
-    &kGemma3, &kPhi3, &kSmolLm3, &kGranite, &kOlmo2, &kGlm,   &kGlm4,  &kCohere,
+    &kGpt1,   &kGpt2,     &kGptNeo,     &kGptJ,  &kGptNeox, &kBloom, &kOpt,    &kMpt,   &kFalcon,
+    &kLlama,  &kStablelm, &kStarcoder2, &kPhi,   &kPhi3,    &kQwen2, &kQwen3,  &kGemma, &kGemma2,
+    &kGemma3, &kSmolLm3,  &kGranite,    &kOlmo2, &kGlm,     &kGlm4,  &kCohere,
 };
 
 std::span<const std::string_view> names_of(const Architecture& arch, SourceFormat format) {

@@ -52,7 +52,7 @@ LayerWindows read_windows(ConfigReader& reader, const std::vector<bool>& positio
 Result<ModelConfig> read_hf(const Value& config) {
   ConfigReader reader = hf_reader(config);
   ModelConfig out{.family = "smollm3"};
-  RmsDecoder decoder =
+  UniformDecoder decoder =
       read_hf_rms_decoder(reader, {.n_kv_head = 4, .n_ctx = 32768, .is_head_tied = true, .theta = 2e6}, &out);
   set_attention_biases(reader.get_bool("attn.has_bias", {"attention_bias"}, false), &decoder.block.attn);
   decoder.block.ffn.has_in_bias = decoder.block.ffn.has_out_bias = reader.get_bool("ffn.has_bias", {"mlp_bias"}, false);
@@ -69,7 +69,7 @@ Result<ModelConfig> read_hf(const Value& config) {
 Result<ModelConfig> read_gguf(const Value& config) {
   ConfigReader reader = gguf_reader(config, "smollm3");
   ModelConfig out{.family = "smollm3"};
-  const RmsDecoder decoder = read_gguf_rms_decoder(reader, config, &out);
+  const UniformDecoder decoder = read_gguf_rms_decoder(reader, config, &out);
   reader.note("attn.no_position_interval", "not in GGUF", fmt::format("{}", kInterval), ValueOrigin::kDefault);
   VITRO_TRY_ASSIGN(out, finish_decoder(reader, decoder, std::move(out)));
   set_positions(periodic_positions(decoder.sizes.n_layer, kInterval), &out);
