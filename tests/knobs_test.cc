@@ -178,7 +178,7 @@ const std::vector<Knob> kKnobs = {
 
 /// Members whose own members have the lines (norm, attn, ffn, blocks, moe), that no number depends on (family, n_ctx,
 /// token ids, the record of values), or that a test of their own compares with NumPy (is_sinusoid_adjacent:
-/// model/embedding_test.cc).
+/// model/sinusoid_test.cc).
 const std::map<std::string, std::set<std::string>> kElsewhere = {
     {"block", {"norm", "attn", "ffn"}},
     {"ffn", {"moe"}},

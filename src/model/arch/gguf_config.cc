@@ -140,7 +140,9 @@ RopeSpec read_gguf_rope(ConfigReader& reader, const Value& config, const RopeFra
   const int64_t trained =
       reader.get_size("rope.n_ctx_original", {"rope.scaling.original_context_length"}, frame.n_ctx, kMaxContext);
   const double factor = reader.get_real("rope.factor", {"rope.scaling.factor", "rope.scale_linear"}, 1.0);
-  const double attention_factor = reader.get_real("rope.attention_factor", {"rope.scaling.attn_factor"}, 1.0);
+  // Where LongRoPE's is missing, 0 asks for the rule of its paper.
+  const double attention_factor = reader.get_real("rope.attention_factor", {"rope.scaling.attn_factor"},
+                                                  rope.scaling == RopeScaling::kLongRope ? 0.0 : 1.0);
   if (rope.scaling == RopeScaling::kLinear || rope.scaling == RopeScaling::kYarn) {
     rope.factor = factor;
   } else if (factor != 0.0 && factor != 1.0) {
