@@ -52,52 +52,99 @@ void report_bytes(benchmark::State& state, double bytes_a_call) {
 
 struct AttendCase {
   int64_t n_rows, n_keys, d_head, page_size;
+  vitro::CacheType type = vitro::CacheType::kF32;
+  float softcap = 0;
+};
+
+/// Pages of one head with random keys and values, as the cache lays them out.
+class Pages {
+ public:
+  Pages(const AttendCase& c) : page_bytes_(2 * c.page_size * vitro::cache_row_bytes(c.type, c.d_head)) {
+    const int64_t n_pages = (c.n_keys + c.page_size - 1) / c.page_size;
+    const int64_t half_bytes = c.page_size * c.d_head * vitro::cache_type_info(c.type).element_bytes;
+    const int64_t n_scales = vitro::cache_n_scales(c.type, c.d_head);
+    bytes_.resize(static_cast<size_t>(n_pages * page_bytes_));
+    // All positions are alike, and elements are stored in the order of values: for the time it makes no difference.
+    const std::vector<float> x = random_values(c.d_head);
+    for (int64_t row = 0; row < n_pages * 2 * c.page_size; ++row) {
+      std::byte* page = &bytes_[static_cast<size_t>(row / (2 * c.page_size) * page_bytes_)];
+      const int64_t at = row % (2 * c.page_size);
+      vitro::best_kernel_table().encode[static_cast<int>(c.type)](
+          {.x = x.data(),
+           .n = c.d_head,
+           .scale_block = vitro::cache_scale_block(c.type, c.d_head),
+           .elements = page + at * (half_bytes / c.page_size),
+           .scales = page + 2 * half_bytes + at * n_scales * 2});
+    }
+    for (int64_t p = 0; p < n_pages; ++p) page_ids_.push_back(static_cast<int32_t>(p));
+    head_ = {.k_base = bytes_.data(),
+             .v_base = bytes_.data() + half_bytes,
+             .k_scales = bytes_.data() + 2 * half_bytes,
+             .v_scales = bytes_.data() + 2 * half_bytes + c.page_size * n_scales * 2,
+             .page_ids = page_ids_.data(),
+             .page_stride = page_bytes_,
+             .page_size = c.page_size,
+             .d_head = c.d_head,
+             .scale_block = vitro::cache_scale_block(c.type, c.d_head)};
+  }
+  const vitro::KvHead& head() const { return head_; }
+
+ private:
+  int64_t page_bytes_;
+  std::vector<std::byte> bytes_;
+  std::vector<int32_t> page_ids_;
+  vitro::KvHead head_;
 };
 
 void bench_attend(benchmark::State& state, const KernelTable& table, AttendCase c) {
-  const int64_t n_pages = (c.n_keys + c.page_size - 1) / c.page_size, stride = 2 * c.page_size * c.d_head;
-  const std::vector<float> pages = random_values(n_pages * stride), q = random_values(c.n_rows * c.d_head);
+  const Pages pages(c);
+  const std::vector<float> q = random_values(c.n_rows * c.d_head);
   std::vector<float> z(q.size()), lse(static_cast<size_t>(c.n_rows));
   std::vector<float> scratch(static_cast<size_t>(vitro::attend_scratch_floats(c.d_head)));
-  std::vector<int32_t> page_ids;
-  for (int64_t p = 0; p < n_pages; ++p) page_ids.push_back(static_cast<int32_t>(p));
   std::vector<vitro::AttendRow> rows;
   for (int64_t r = 0; r < c.n_rows; ++r) {
     rows.push_back({&q[static_cast<size_t>(r * c.d_head)], &z[static_cast<size_t>(r * c.d_head)],
                     &lse[static_cast<size_t>(r)], 0, c.n_keys - 1});
   }
-  const auto* bytes = reinterpret_cast<const std::byte*>(pages.data());
-  const vitro::KvHead kv{.k_base = bytes,
-                         .v_base = bytes + c.page_size * c.d_head * 4,
-                         .page_ids = page_ids.data(),
-                         .page_stride = stride * 4,
-                         .page_size = c.page_size,
-                         .d_head = c.d_head};
-  const vitro::AttendArgs args{.kv = kv,
+  const vitro::AttendArgs args{.kv = pages.head(),
                                .rows = rows.data(),
                                .n_rows = c.n_rows,
                                .scale = 1 / std::sqrt(static_cast<float>(c.d_head)),
+                               .softcap = c.softcap,
                                .scratch = scratch.data()};
-  for (auto _ : state) table.attend[0](args);
+  for (auto _ : state) table.attend[static_cast<int>(c.type)](args);
   report_flops(state, 4.0 * static_cast<double>(c.n_rows * c.n_keys * c.d_head));
-  report_bytes(state, 8.0 * static_cast<double>(c.n_keys * c.d_head));
+  report_bytes(state, 2.0 * static_cast<double>(c.n_keys * vitro::cache_row_bytes(c.type, c.d_head)));
+}
+
+void register_attend_case(const KernelTable& table, const AttendCase& c) {
+  std::string name = std::string("attend/") + table.name + "/rows:" + std::to_string(c.n_rows) +
+                     "/keys:" + std::to_string(c.n_keys) + "/d_head:" + std::to_string(c.d_head) +
+                     "/page:" + std::to_string(c.page_size);
+  if (c.softcap != 0) name += "/softcap";
+  if (c.type != vitro::CacheType::kF32) name += "/" + std::string(vitro::cache_type_info(c.type).name);
+  benchmark::RegisterBenchmark(name.c_str(), [&table, c](benchmark::State& state) { bench_attend(state, table, c); });
 }
 
 void register_attend(const KernelTable& table) {
-  const std::string prefix = std::string("attend/") + table.name;
-  for (const AttendCase c : {AttendCase{16, 512, 64, 16},
-                             {16, 512, 128, 16},
-                             {16, 512, 64, 8},
-                             {12, 512, 64, 16},
-                             {16, 4096, 64, 16},
-                             {1, 4096, 64, 16},
-                             {1, 4096, 128, 16},
-                             {3, 4096, 64, 16},
-                             {4, 4096, 256, 16},
-                             {1, 32768, 128, 16}}) {
-    const std::string name = prefix + "/rows:" + std::to_string(c.n_rows) + "/keys:" + std::to_string(c.n_keys) +
-                             "/d_head:" + std::to_string(c.d_head) + "/page:" + std::to_string(c.page_size);
-    benchmark::RegisterBenchmark(name.c_str(), [&table, c](benchmark::State& state) { bench_attend(state, table, c); });
+  for (const AttendCase& c : {AttendCase{16, 512, 64, 16},
+                              {16, 512, 128, 16},
+                              {16, 512, 64, 8},
+                              {12, 512, 64, 16},
+                              {16, 4096, 64, 16},
+                              {1, 4096, 64, 16},
+                              {1, 4096, 128, 16},
+                              {3, 4096, 64, 16},
+                              {4, 4096, 256, 16},
+                              {16, 512, 64, 16, vitro::CacheType::kF32, 30}}) {
+    register_attend_case(table, c);
+  }
+  for (int type = 0; type < vitro::kNCacheTypes; ++type) {
+    for (AttendCase c : {AttendCase{16, 512, 64, 16}, {1, 4096, 128, 16}, {1, 32768, 128, 16}}) {
+      if (type == 0 && c.n_keys < 32768) continue;  // is above
+      c.type = static_cast<vitro::CacheType>(type);
+      register_attend_case(table, c);
+    }
   }
 }
 
@@ -114,6 +161,22 @@ void register_row(const KernelTable& table, const char* kernel, int64_t n, doubl
     }
     report_bytes(state, bytes_a_value * static_cast<double>(n));
   });
+}
+
+void register_encode(const KernelTable& table) {
+  for (int type = 0; type < vitro::kNCacheTypes; ++type) {
+    const auto info = vitro::cache_type_info(static_cast<vitro::CacheType>(type));
+    register_row(table, ("encode_" + std::string(info.name)).c_str(), 128,
+                 4.0 + static_cast<double>(info.element_bytes),
+                 [type](const KernelTable& t, const float* x, const float*, int64_t n, float* out) {
+                   alignas(2) std::byte scales[2 * 128];
+                   t.encode[type]({.x = x,
+                                   .n = n,
+                                   .scale_block = vitro::cache_scale_block(static_cast<vitro::CacheType>(type), n),
+                                   .elements = reinterpret_cast<std::byte*>(out),
+                                   .scales = scales});
+                 });
+  }
 }
 
 void register_rows(const KernelTable& table) {
@@ -142,6 +205,10 @@ void register_rows(const KernelTable& table) {
                [](const T& t, const F* a, const F* b, int64_t n, F* out) { t.add(a, b, n, out); });
   register_row(table, "scale", 8192, 8,
                [](const T& t, const F* x, const F*, int64_t n, F* out) { t.scale(x, 0.5F, n, out); });
+  register_row(table, "softcap", 8192, 8,
+               [](const T& t, const F* x, const F*, int64_t n, F* out) { t.softcap(x, 30, n, out); });
+  register_row(table, "clamp", 8192, 8,
+               [](const T& t, const F* x, const F*, int64_t n, F* out) { t.clamp(x, 0.3F, n, out); });
   register_row(table, "log_sum_exp", 49152, 8,
                [](const T& t, const F* x, const F*, int64_t n, F*) { benchmark::DoNotOptimize(t.log_sum_exp(x, n)); });
 }
@@ -150,7 +217,8 @@ void register_rows(const KernelTable& table) {
 
 int main(int argc, char** argv) {
   for (const char* name : {"avx512", "avx2", "v2", "reference"}) {
-    if (const KernelTable* table = vitro::find_kernel_table(name)) register_attend(*table), register_rows(*table);
+    const KernelTable* table = vitro::find_kernel_table(name);
+    if (table != nullptr) register_attend(*table), register_encode(*table), register_rows(*table);
   }
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;

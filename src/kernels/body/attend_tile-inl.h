@@ -98,16 +98,14 @@ VITRO_LANE void score_block(const AttendArgs& args, const Tile& tile, const floa
       }
     }
     for (int64_t i = begin; i < begin + block; ++i) {
-      F32x16 keys[kVectors];
+      F32x16 q_i[kRows];
+      for (int r = 0; r < kRows; ++r) q_i[r] = set1(q_row[r][i]);
       for (int v = 0; v < kVectors; ++v) {
         const int64_t at = i * page_size * kElementBytes<kType>;
-        keys[v] = S::widen(load_chunks<S, kIsWhole>(tile.keys, v0 + v, at));
-        if constexpr (kIsScaled<kType>) keys[v] = mul(keys[v], step[v]);
-        if (kRows > 1) keep_in_register(keys[v]);
-      }
-      for (int r = 0; r < kRows; ++r) {
-        const F32x16 q_i = set1(q_row[r][i]);
-        for (int v = 0; v < kVectors; ++v) sum[r][v] = fma(q_i, keys[v], sum[r][v]);
+        F32x16 keys = S::widen(load_chunks<S, kIsWhole>(tile.keys, v0 + v, at));
+        if constexpr (kIsScaled<kType>) keys = mul(keys, step[v]);
+        if (kRows > 1) keep_in_register(keys);
+        for (int r = 0; r < kRows; ++r) sum[r][v] = fma(q_i[r], keys, sum[r][v]);
       }
     }
   }
@@ -162,24 +160,23 @@ VITRO_LANE void value_block(const KvHead& kv, const Tile& tile, KeyRange keys, Z
   for (int64_t key = keys.begin; key < keys.end;) {
     const int64_t chunk = key / kChunkKeys, chunk_end = std::min(keys.end, (chunk + 1) * kChunkKeys);
     const std::byte* value = tile.values[chunk] + key % kChunkKeys * row_bytes + columns.first * kElementBytes<kType>;
-    for (; key < chunk_end; ++key, value += row_bytes) {
-      F32x16 values[kVectors];
+    const std::byte* scales = nullptr;
+    if constexpr (kIsScaled<kType>) scales = tile.value_scales[chunk] + key % kChunkKeys * scale_bytes;
+    for (; key < chunk_end; ++key, value += row_bytes, scales += scale_bytes) {
+      F32x16 prob[kRows];
+      for (int r = 0; r < kRows; ++r) prob[r] = set1(probs[r * kAttendTile + key]);
       [[maybe_unused]] F32x16 step = zero();
       for (int v = 0; v < kVectors; ++v) {
         const int64_t n_lanes = v + 1 < kVectors ? kPanelRows : columns.n_lanes;
-        values[v] = S::widen(S::load_partial(value + v * kPanelRows * kElementBytes<kType>, n_lanes));
+        F32x16 values = S::widen(S::load_partial(value + v * kPanelRows * kElementBytes<kType>, n_lanes));
         if constexpr (kIsScaled<kType>) {
-          const std::byte* scales = tile.value_scales[chunk] + key % kChunkKeys * scale_bytes;
           // Blocks of vectors begin where scales do, or are single.
           if (v * kPanelRows % kScaleColumns<kType> == 0)
             step = value_step<kType>(scales, columns.first + v * kPanelRows);
-          values[v] = mul(values[v], step);
+          values = mul(values, step);
         }
-        if (kRows > 1) keep_in_register(values[v]);
-      }
-      for (int r = 0; r < kRows; ++r) {
-        const F32x16 prob = set1(probs[r * kAttendTile + key]);
-        for (int v = 0; v < kVectors; ++v) sum[r][v] = fma(prob, values[v], sum[r][v]);
+        if (kRows > 1) keep_in_register(values);
+        for (int r = 0; r < kRows; ++r) sum[r][v] = fma(prob[r], values, sum[r][v]);
       }
     }
   }

@@ -17,7 +17,7 @@ struct Words16 {
   __m128i lo, hi;
 };
 struct Bytes16 {
-  __m128i v;
+  __m128i lo, hi;  ///< eight each, in the lower half
 };
 
 inline constexpr int kLaneAccumulators = 4;
@@ -68,10 +68,8 @@ VITRO_LANE void store_words_partial(Words16 a, void* p, int64_t n) {
   const __m128i words[2] = {a.lo, a.hi};
   __builtin_memcpy(p, words, static_cast<size_t>(n < 0 ? 0 : n >= 16 ? 32 : 2 * n));
 }
-VITRO_LANE Bytes16 load_bytes(const void* p) { return {load_16_bytes(p)}; }
-VITRO_LANE Bytes16 load_bytes_halves(const void* p, const void* q) {
-  return {_mm_unpacklo_epi64(_mm_loadu_si64(p), _mm_loadu_si64(q))};
-}
+VITRO_LANE Bytes16 load_bytes_halves(const void* p, const void* q) { return {_mm_loadu_si64(p), _mm_loadu_si64(q)}; }
+VITRO_LANE Bytes16 load_bytes(const void* p) { return load_bytes_halves(p, static_cast<const char*>(p) + 8); }
 VITRO_LANE Bytes16 load_bytes_partial(const void* p, int64_t n) {
   if (n >= 16) return load_bytes(p);
   alignas(16) char part[16] = {};
@@ -79,7 +77,8 @@ VITRO_LANE Bytes16 load_bytes_partial(const void* p, int64_t n) {
   return load_bytes(part);
 }
 VITRO_LANE void store_bytes_partial(Bytes16 a, void* p, int64_t n) {
-  __builtin_memcpy(p, &a.v, static_cast<size_t>(n < 0 ? 0 : n >= 16 ? 16 : n));
+  const __m128i bytes = _mm_unpacklo_epi64(a.lo, a.hi);
+  __builtin_memcpy(p, &bytes, static_cast<size_t>(n < 0 ? 0 : n >= 16 ? 16 : n));
 }
 
 // Float lanes: arithmetic.
@@ -99,12 +98,8 @@ VITRO_LANE I32x16 load_i32(const int32_t* p) {
   const auto* q = reinterpret_cast<const __m256i*>(p);
   return {_mm256_loadu_si256(q), _mm256_loadu_si256(q + 1)};
 }
-VITRO_LANE I32x16 widen_u8(Bytes16 a) {
-  return {_mm256_cvtepu8_epi32(a.v), _mm256_cvtepu8_epi32(_mm_srli_si128(a.v, 8))};
-}
-VITRO_LANE I32x16 widen_i8(Bytes16 a) {
-  return {_mm256_cvtepi8_epi32(a.v), _mm256_cvtepi8_epi32(_mm_srli_si128(a.v, 8))};
-}
+VITRO_LANE I32x16 widen_u8(Bytes16 a) { return {_mm256_cvtepu8_epi32(a.lo), _mm256_cvtepu8_epi32(a.hi)}; }
+VITRO_LANE I32x16 widen_i8(Bytes16 a) { return {_mm256_cvtepi8_epi32(a.lo), _mm256_cvtepi8_epi32(a.hi)}; }
 VITRO_LANE I32x16 widen_u16(Words16 a) { return {_mm256_cvtepu16_epi32(a.lo), _mm256_cvtepu16_epi32(a.hi)}; }
 VITRO_LANE I32x16 load_u8x16(const void* p) { return widen_u8(load_bytes(p)); }
 VITRO_LANE I32x16 load_i8x16(const void* p) { return widen_i8(load_bytes(p)); }
@@ -150,11 +145,11 @@ VITRO_LANE F32x16 scale_by_power(F32x16 a, I32x16 n) {
 // Narrow elements: conversions.
 VITRO_LANE F32x16 widen_f16(Words16 a) { return {_mm256_cvtph_ps(a.lo), _mm256_cvtph_ps(a.hi)}; }
 VITRO_LANE F32x16 widen_bf16(Words16 a) { return as_f32(shift_left<16>(widen_u16(a))); }
-VITRO_LANE F32x16 widen_e4m3_256th(Bytes16 a) {
-  const __m256i shifted = _mm256_slli_epi16(_mm256_cvtepi8_epi16(a.v), 7);
-  const __m256i words = _mm256_and_si256(shifted, _mm256_set1_epi16(static_cast<int16_t>(0xBF80)));
-  return {_mm256_cvtph_ps(_mm256_castsi256_si128(words)), _mm256_cvtph_ps(_mm256_extracti128_si256(words, 1))};
+VITRO_LANE __m256 widen_e4m3_256th(__m128i a) {
+  const __m128i words = _mm_slli_epi16(_mm_cvtepi8_epi16(a), 7);
+  return _mm256_cvtph_ps(_mm_and_si128(words, _mm_set1_epi16(static_cast<int16_t>(0xBF80))));
 }
+VITRO_LANE F32x16 widen_e4m3_256th(Bytes16 a) { return {widen_e4m3_256th(a.lo), widen_e4m3_256th(a.hi)}; }
 VITRO_LANE Words16 narrow_f16(F32x16 a) {
   return {_mm256_cvtps_ph(a.lo, _MM_FROUND_TO_NEAREST_INT), _mm256_cvtps_ph(a.hi, _MM_FROUND_TO_NEAREST_INT)};
 }
@@ -165,7 +160,7 @@ VITRO_LANE Words16 low_words(I32x16 a) {
 }
 VITRO_LANE Bytes16 low_bytes(I32x16 a) {
   const Words16 words = low_words(and_(a, set1(0xFF)));
-  return {_mm_packus_epi16(words.lo, words.hi)};
+  return {_mm_packus_epi16(words.lo, words.lo), _mm_packus_epi16(words.hi, words.hi)};
 }
 VITRO_LANE F32x16 set1_f16(uint16_t bits) {
   const __m256 value = _mm256_cvtph_ps(_mm_set1_epi16(static_cast<int16_t>(bits)));
