@@ -105,10 +105,12 @@ Result<bool> verify_all(const VerifyArgs& args) {
 int verify_command(std::span<const std::string> args) {
   VerifyArgs options;
   CLI::App app(
-      "Runs models with float32 activations and cache and compares logits, hidden states, attention, rotary tables, "
-      "loss and greedy\n"
-      "text with stored results of a reference; token by token against the whole pass, bit for bit.");
-  std::string model;
+      "Runs models with float32 activations and compares logits, hidden states, attention, rotary tables, loss and "
+      "greedy text\n"
+      "with stored results of a reference; token by token against the whole pass, bit for bit. The reference's cache "
+      "is "
+      "float32.");
+  std::string model, cache_type = "f32";
   app.add_option("DIR", options.folders, "folders with expected.json")->required();
   app.add_option("--model", model, "weights to use instead of each folder's own (needed for real models)")
       ->group("Model");
@@ -117,10 +119,12 @@ int verify_command(std::span<const std::string> args) {
       ->capture_default_str()
       ->check(at_least(1))
       ->group("Model");
+  add_cache_type_option(app, cache_type, false);
   app.add_flag("--json", options.is_json, "one JSON object a folder")->group("Output");
   app.footer(std::string(kExample));
   if (const auto code = parse_args(app, "verify", args)) return *code;
   options.options.model = model;
+  options.options.cache_type = parse_cache_types(cache_type).value().front();  // checked with the other options
   const Result<bool> passed = verify_all(options);
   if (!passed) return report_error("verify", passed.error());
   return *passed ? 0 : 1;

@@ -257,6 +257,7 @@ std::vector<std::string> working_commands() {
           "run " + golden("llama-gqa") + " --ids 1,2,3 --max-tokens 4",
           "run " + golden("llama-gqa") + " --ids 1,2,3 --max-tokens 4 --json",
           "eval " + golden("llama-gqa") + " --ids 1,2,3",
+          "eval " + golden("llama-gqa") + " --ids 1,2,3 --cache-type f32,int8",
           "verify " + golden("llama-mqa"),
           "tokenize " + tokenizer + " 'The glass is clear.'"};
 }
@@ -325,6 +326,47 @@ TEST(Cli, LoadModesAgree) {
   EXPECT_EQ(vitro(arguments + " --load float").code, 2);
 }
 
+TEST(Cli, EveryCacheTypeGivesTheSameTextWithoutTheCache) {
+  for (const CacheType type : all_cache_types()) {
+    if (type == CacheType::kQ8_0) continue;  // heads of 16
+    const std::string name(cache_type_info(type).name);
+    const std::string arguments = "run " + golden("llama-gqa") +
+                                  " --ids 22,223,208,354,85,123,291 --max-tokens 12 --ignore-end --cache-type " + name;
+    const Value with = json_of(arguments + " --json"), without = json_of(arguments + " --json --no-cache");
+    EXPECT_EQ(to_string(member(with, "tokens"), 100000), to_string(member(without, "tokens"), 100000)) << name;
+    EXPECT_EQ(*member(with, "cache_type").as_string(), name);
+    // Two pages of 16 positions; K and V of four layers, two heads of 16.
+    EXPECT_EQ(*member(with, "cache_bytes").as_int(), 2 * 16 * 4 * 2 * 2 * cache_row_bytes(type, 16));
+    EXPECT_NE(vitro(arguments).out.find(name + " cache "), std::string::npos);
+  }
+  EXPECT_EQ(*member(json_of("run " + golden("llama-gqa") + " --ids 1 --json"), "cache_type").as_string(), "f16");
+}
+
+TEST(Cli, CacheTypesThatAreNone) {
+  for (const std::string command : {"run", "eval", "verify"}) {
+    const std::string ids = command == "verify" ? "" : " --ids 1,2,3";
+    for (const char* type : {"f8", "''", "f16,", "f16,f16"}) {
+      const Ran ran = vitro(command + " " + golden("llama-gqa") + ids + " --cache-type " + type);
+      EXPECT_EQ(ran.code, 2) << ran.out;
+      expect_one_line(ran);
+    }
+    const Ran ran = vitro(command + " " + golden("llama-gqa") + ids + " --cache-type int4");
+    EXPECT_NE(ran.out.find("there are f32, f16, bf16, q8_0, int8, fp8"), std::string::npos) << ran.out;
+    expect_refused(vitro(command + " " + golden("llama-gqa") + ids + " --cache-type q8_0"), "int8, fp8 and f16");
+  }
+  EXPECT_EQ(vitro("run " + golden("llama-gqa") + " --ids 1 --cache-type f16,f32").code, 2);
+}
+
+// Windows of 8, one token at a time: 8 positions touch at most 2 pages of 8, in place of 10.
+TEST(Cli, AWindowCacheGivesTheSameTextInLessMemory) {
+  const std::string arguments =
+      "run " + golden("mistral-sliding") + " --ids 5 --max-tokens 79 --ignore-end --page-size 8 --json";
+  const Value all = json_of(arguments), windows = json_of(arguments + " --window-cache");
+  EXPECT_EQ(to_string(member(all, "tokens"), 100000), to_string(member(windows, "tokens"), 100000));
+  const int64_t n_all = *member(all, "cache_bytes").as_int(), n_windows = *member(windows, "cache_bytes").as_int();
+  EXPECT_EQ(n_windows * 10, n_all * 2) << n_windows << " of " << n_all;
+}
+
 // Mean of -log softmax of the reference's stored logits at the next id, over one sequence.
 double reference_nll(const std::string& name, const std::vector<int32_t>& ids, const std::string& tensor) {
   const Expectation expected = open_expectation(golden(name)).value();
@@ -342,7 +384,7 @@ double reference_nll(const std::string& name, const std::vector<int32_t>& ids, c
 TEST(Eval, AgreesWithTheReferencesLogits) {
   const double expected = reference_nll("llama-gqa", {22, 223, 208, 354, 85, 123, 291}, "logits.1");
   const std::string arguments = "eval " + golden("llama-gqa") + " --ids 22,223,208,354,85,123,291";
-  const Value result = json_of(arguments + " --json");
+  const Value result = json_of(arguments + " --cache-type f32 --json");
   EXPECT_NEAR(*member(result, "mean_nll").as_real(), expected, 1e-4);
   EXPECT_NEAR(*member(result, "perplexity").as_real() / std::exp(expected), 1, 1e-4);
   EXPECT_EQ(*member(result, "tokens").as_int(), 6);
@@ -350,6 +392,32 @@ TEST(Eval, AgreesWithTheReferencesLogits) {
   EXPECT_EQ(text.code, 0) << text.out;
   EXPECT_NE(text.out.find("perplexity "), std::string::npos) << text.out;
   EXPECT_NE(text.out.find("6 scored of 7"), std::string::npos) << text.out;
+}
+
+TEST(Eval, ComparesCacheTypesWithTheFirst) {
+  const double expected = reference_nll("llama-gqa", {22, 223, 208, 354, 85, 123, 291}, "logits.1");
+  const std::string arguments =
+      "eval " + golden("llama-gqa") + " --ids 22,223,208,354,85,123,291 --cache-type f32,f16,fp8";
+  const Value result = json_of(arguments + " --json");
+  EXPECT_EQ(*member(result, "tokens").as_int(), 6);
+  const Value::Array& rows = *member(result, "cache_types").as_array();
+  ASSERT_EQ(rows.size(), 3u);
+  const int64_t n_heads = 4 * 2 * 2;  // layers, K and V, heads of 16
+  const std::array expected_bytes{n_heads * 16 * 4, n_heads * 16 * 2, n_heads * (16 + 2)};
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(*member(rows[i], "cache_bytes_per_token").as_int(), expected_bytes[i]);
+    EXPECT_EQ(*member(rows[i], "cache_bytes").as_int(), expected_bytes[i] * 16);  // one page
+    EXPECT_NEAR(*member(rows[i], "perplexity_change_percent").as_real(),
+                100 * (*member(rows[i], "perplexity").as_real() / *member(rows[0], "perplexity").as_real() - 1), 1e-9);
+    EXPECT_GT(*member(rows[i], "tokens_per_second").as_real(), 0);
+  }
+  EXPECT_NEAR(*member(rows[0], "mean_nll").as_real(), expected, 1e-5);
+  EXPECT_NEAR(*member(rows[1], "mean_nll").as_real(), expected, 1e-3);
+  EXPECT_NE(*member(rows[2], "mean_nll").as_real(), *member(rows[0], "mean_nll").as_real());
+  const Ran table = vitro(arguments);
+  EXPECT_EQ(table.code, 0) << table.out;
+  for (const char* part : {"bytes a token", "f32", "fp8", "+0.0000%", "6 scored of 7"})
+    EXPECT_NE(table.out.find(part), std::string::npos) << table.out;
 }
 
 TEST(Eval, BosOnlyWhereTheTokenizerAddsOne) {
