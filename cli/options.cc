@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli/terminal.h"
+#include "model/extend_context.h"
 
 namespace vitro {
 namespace {
@@ -89,6 +90,15 @@ void add_engine_options(CLI::App& app, EngineOptions& options) {
          "map: use the file's bytes where they lie; read: copy them, safe against a file that shrinks meanwhile")
       ->default_str("map")
       ->check(CLI::IsMember({"map", "read"}))
+      ->group("Model");
+  const auto check_rope = [](const std::string& text) {
+    const auto extension = parse_context_extension(text);
+    return extension ? std::string() : extension.error().message;
+  };
+  app.add_option("--rope", options.rope,
+                 "KIND:FACTOR, run beyond the trained length by stretching rotary positions: linear, ntk, dynamic or "
+                 "yarn, such as yarn:4")
+      ->check(check_rope)
       ->group("Model");
   app.add_flag("--check-weights", options.checks_weights, "refuse weights that are NaN or infinite")->group("Model");
 }

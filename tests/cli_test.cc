@@ -319,6 +319,49 @@ TEST(Cli, AbsurdNumbers) {
             to_string(member(json_of(eval + "--json"), "mean_nll")));  // only the text's length is made room for
 }
 
+// A golden without the stretching that its file asks for, trained at `n_ctx`.
+void copy_unstretched(const std::string& name, int64_t n_ctx, const std::filesystem::path& folder) {
+  std::filesystem::copy(golden(name) + "/model.safetensors", folder);
+  Value config = stored_json(golden(name) + "/config.json");
+  for (Value::Member& entry : *config.as_object()) {
+    if (entry.first == "rope_parameters") entry.second = Value();
+    if (entry.first == "max_position_embeddings") entry.second = Value(n_ctx);
+  }
+  write_file(folder / "config.json", to_string(config, 100000));
+}
+
+// A model stretched by the user is the one whose file says so, to the bit.
+TEST(Cli, RopeStretchesAsAFileWould) {
+  struct Case {
+    const char *golden, *rope;
+    int64_t n_ctx;
+  };
+  std::string ids = " --json --ids 5";
+  for (int i = 1; i < 40; ++i) ids += fmt::format(",{}", 3 + i * 7 % 59);
+  for (const Case& c : {Case{"llama-rope-linear", "linear:4", 32}, Case{"llama-rope-dynamic", "dynamic:2", 32},
+                        Case{"llama-rope-yarn", "yarn:4", 2048}, Case{"own/llama-ntk", "ntk:4", 16}}) {
+    SCOPED_TRACE(c.golden);
+    TempFolder plain;
+    copy_unstretched(c.golden, c.n_ctx, plain.path());
+    const std::string eval = "eval " + plain.path().string() + ids;
+    const std::string expected = to_string(member(json_of("eval " + golden(c.golden) + ids), "mean_nll"));
+    EXPECT_EQ(to_string(member(json_of(eval + " --rope " + c.rope), "mean_nll")), expected);
+    EXPECT_NE(to_string(member(json_of(eval), "mean_nll")), expected);
+  }
+}
+
+TEST(Cli, RopeRefusesWhatCannotBeStretched) {
+  const std::string run = " --ids 1,2 --rope ";
+  expect_refused(vitro("run " + golden("gpt2") + run + "yarn:4"), "no rotary positions");
+  expect_refused(vitro("run " + golden("llama-rope-llama3") + run + "yarn:4"), "stretched already");
+  expect_refused(vitro("eval " + golden("llama-gqa") + run + "linear:0.5"), "--rope linear:0.5: factor 0.5");
+  for (const char* rope : {"yarn", "warp:2", "linear:x"}) {
+    const Ran ran = vitro("run " + golden("llama-gqa") + run + rope);
+    EXPECT_EQ(ran.code, 2) << ran.out;
+    EXPECT_NE(ran.out.find("KIND:FACTOR"), std::string::npos) << ran.out;
+  }
+}
+
 TEST(Cli, LoadModesAgree) {
   const std::string arguments = "run " + golden("gemma3") + " --ids 3,4,5 --max-tokens 8 --ignore-end --json";
   const Value mapped = json_of(arguments + " --load map"), read = json_of(arguments + " --load read");

@@ -122,14 +122,25 @@ int rope_kind(const Model& model, std::string_view prefix) {
   return -1;
 }
 
+// Reference tables repeat every angle, as two halves or in place; families with adjacent pairs have either.
+bool is_repeated_in_place(const ConstRows& stored, size_t n_pairs) {
+  if (stored.width < static_cast<int64_t>(2 * n_pairs)) return false;
+  for (size_t i = 0; i < n_pairs; ++i) {
+    if (stored.data[2 * i] != stored.data[2 * i + 1]) return false;
+  }
+  return true;
+}
+
 // The reference forms each angle as float32 frequency x float32 position, so its own error grows with both.
 double rope_table_error(const Rotary& rotary, int64_t pos, bool is_cos, const ConstRows& stored) {
+  const size_t n_pairs = rotary.frequencies.size();
+  const size_t stride = is_repeated_in_place(stored, n_pairs) ? 2 : 1;
   double worst = 0;
-  for (size_t i = 0; i < rotary.frequencies.size(); ++i) {
+  for (size_t i = 0; i < n_pairs; ++i) {
     const double angle = static_cast<double>(pos) * rotary.frequencies[i];
     const double ours = rotary.attention_factor * (is_cos ? std::cos(angle) : std::sin(angle));
     const double allowed = 1e-6 + std::ldexp(angle, -22);
-    worst = std::max(worst, std::abs(ours - static_cast<double>(stored.data[i])) / allowed);
+    worst = std::max(worst, std::abs(ours - static_cast<double>(stored.data[i * stride])) / allowed);
   }
   return worst;
 }

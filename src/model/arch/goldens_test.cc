@@ -81,20 +81,26 @@ Opened open_all(const std::filesystem::path& path) {
 struct Twin {
   const char* name;
   bool is_same_model;  ///< false: GGUF cannot say the fact (see the goldens' README); the weights must still agree
-  bool has_same_context = true;  ///< false: the converter writes a length of its own (BLOOM's width, Falcon's 2048)
 };
 class TwinTest : public ::testing::TestWithParam<Twin> {};
 
-/// GGUF keeps the epsilon as float32 and llama3's stretching as divisors (rope_test compares those); all else must be
-/// equal.
+/// GGUF keeps reals as float32: equal as such, and then the same.
+void expect_same_real(double& hf, double& gguf) {
+  EXPECT_EQ(static_cast<float>(hf), static_cast<float>(gguf));
+  hf = gguf;
+}
+
+/// GGUF keeps llama3's stretching as divisors (rope_test compares those); all else must be equal.
 void expect_same_block(BlockSpec hf, BlockSpec gguf) {
-  EXPECT_FLOAT_EQ(static_cast<float>(hf.norm.eps), static_cast<float>(gguf.norm.eps));
-  hf.norm.eps = gguf.norm.eps = hf.attn.qk_norm_spec.eps = gguf.attn.qk_norm_spec.eps = 0;
+  expect_same_real(hf.norm.eps, gguf.norm.eps);
+  expect_same_real(hf.attn.qk_norm_spec.eps, gguf.attn.qk_norm_spec.eps);
+  expect_same_real(hf.attn.scale, gguf.attn.scale);
+  expect_same_real(hf.residual_scale, gguf.residual_scale);
   if (gguf.attn.rope.scaling == RopeScaling::kFactors) hf.attn.rope = gguf.attn.rope;
   EXPECT_TRUE(hf == gguf);
 }
 
-void expect_twins(const Opened& hf, const Opened& gguf, const Twin& twin) {
+void expect_twins(const Opened& hf, const Opened& gguf, bool is_same_model) {
   for (const auto& [name, values] : gguf.tensors) {
     EXPECT_TRUE(hf.tensors.contains(name) || name.starts_with("rope_factors")) << name;
   }
@@ -106,11 +112,13 @@ void expect_twins(const Opened& hf, const Opened& gguf, const Twin& twin) {
   const ModelConfig& a = hf.description.config;
   const ModelConfig& b = gguf.description.config;
   EXPECT_EQ(a.vocab_size, b.vocab_size);
-  EXPECT_TRUE(a.n_ctx == b.n_ctx || !twin.has_same_context) << a.n_ctx << ", GGUF " << b.n_ctx;
+  EXPECT_EQ(a.n_ctx, b.n_ctx);
   EXPECT_EQ(a.is_head_tied, b.is_head_tied);
-  EXPECT_EQ(a.embed_norm.kind, b.embed_norm.kind);
+  EXPECT_EQ(a.embed_scale, b.embed_scale);
+  EXPECT_EQ(a.logit_scale, b.logit_scale);
+  EXPECT_EQ(a.logit_softcap, b.logit_softcap);
   ASSERT_EQ(a.blocks.size(), b.blocks.size());
-  for (size_t i = 0; twin.is_same_model && i < a.blocks.size(); ++i) expect_same_block(a.blocks[i], b.blocks[i]);
+  for (size_t i = 0; is_same_model && i < a.blocks.size(); ++i) expect_same_block(a.blocks[i], b.blocks[i]);
 }
 
 TEST_P(TwinTest, HuggingFaceAndGgufBindToTheSameTensors) {
@@ -119,7 +127,7 @@ TEST_P(TwinTest, HuggingFaceAndGgufBindToTheSameTensors) {
   for (const auto& [models, ggufs] : golden_roots()) {
     if (!exists(models / name) || !exists(ggufs / (name + ".gguf"))) continue;
     SCOPED_TRACE(models.string());
-    expect_twins(open_all(models / name), open_all(ggufs / (name + ".gguf")), GetParam());
+    expect_twins(open_all(models / name), open_all(ggufs / (name + ".gguf")), GetParam().is_same_model);
     ++n_compared;
   }
   if (n_compared == 0) GTEST_SKIP() << "only among the shared goldens, which are not there";
@@ -131,8 +139,9 @@ INSTANTIATE_TEST_SUITE_P(
                       Twin{"gpt-neox-serial", true}, Twin{"llama-gqa", true}, Twin{"llama-mha", true},
                       Twin{"llama-mqa", true}, Twin{"llama-rope-dynamic", false}, Twin{"llama-rope-linear", true},
                       Twin{"llama-rope-llama3", true}, Twin{"llama-rope-yarn", true}, Twin{"mistral-sliding", false},
-                      Twin{"qwen3", true}, Twin{"phi3", true}, Twin{"phi3-longrope", false}, Twin{"bloom", true, false},
-                      Twin{"falcon-gqa", true, false}, Twin{"starcoder2", true}, Twin{"stablelm", true}),
+                      Twin{"qwen3", true}, Twin{"phi3", true}, Twin{"phi3-longrope", false}, Twin{"qwen2", true},
+                      Twin{"qwen2-sliding", false}, Twin{"gemma", true}, Twin{"gemma2", false}, Twin{"smollm3", true},
+                      Twin{"granite", true}, Twin{"olmo2", true}, Twin{"glm4", true}, Twin{"cohere", true}),
     [](const auto& twin) {
       std::string name = twin.param.name;
       std::replace(name.begin(), name.end(), '-', '_');
@@ -143,6 +152,28 @@ TEST(GoldensTest, Gemma3Binds) {
   const Opened opened = open_all(testing::repo_path("tests/golden/gemma3"));
   EXPECT_EQ(opened.tensors.size(), size_t{1 + 6 * 13 + 1});
   EXPECT_TRUE(opened.tensors.contains("blocks.5.ffn_post_norm.gain"));
+}
+
+// One tensor [n_head, d_head] gives every head its gain.
+TEST(GoldensTest, CohereBindsTheNormOfEachHead) {
+  const auto folder = testing::repo_path("tests/golden/own/cohere-qknorm");
+  const auto checkpoint = Checkpoint::open(folder);
+  ASSERT_TRUE(checkpoint) << checkpoint.error().message;
+  const Opened opened = open_all(folder);
+  const AttentionSpec& attn = opened.description.config.blocks[1].attn;
+  for (const WeightEntry& entry : checkpoint->tensors()) {
+    if (entry.name != "model.layers.1.self_attn.q_norm.weight") continue;
+    const std::vector<float> all = file_values(*checkpoint, entry);
+    std::vector<float> joined;
+    for (int64_t h = 0; h < attn.n_head; ++h) {
+      const std::vector<float>& gain = opened.tensors.at(fmt::format("blocks.1.attn.q_norm.{}.gain", h));
+      EXPECT_EQ(static_cast<int64_t>(gain.size()), attn.d_head);
+      joined.insert(joined.end(), gain.begin(), gain.end());
+    }
+    EXPECT_EQ(joined, all);
+    return;
+  }
+  FAIL() << "no such tensor";
 }
 
 // Checkpoints of the bare body, as OpenAI's GPT-2 was published, lack the prefix and hold masks.
