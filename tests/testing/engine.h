@@ -12,6 +12,7 @@
 
 #include "formats/checkpoint.h"
 #include "generate/session.h"
+#include "testing/temp_folder.h"
 
 namespace vitro::testing {
 
@@ -70,21 +71,5 @@ inline std::vector<float> all_logits(Session& session, std::span<const int32_t> 
   EXPECT_TRUE(status.has_value());
   return out;
 }
-
-/// A folder of its own, removed at the end.
-class TempFolder {
- public:
-  TempFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "vitro-test-XXXXXX").string();
-    path_ = ::mkdtemp(pattern.data());
-  }
-  ~TempFolder() { std::filesystem::remove_all(path_); }
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 }  // namespace vitro::testing
