@@ -8,6 +8,7 @@
 #include "inspect/verify_internal.h"
 
 namespace vitro {
+
 Result<Session> Verification::session(int64_t n_ctx, int64_t n_batch, int64_t n_logits) const {
   SessionShape shape;
   shape.n_ctx = n_ctx;
@@ -39,9 +40,23 @@ Status compare_steps(const Verification& v, Session& session, std::span<const in
   return {};
 }
 
+namespace {
+
+/// "kind" of expected.json; folders without it are decoders.
+Status check_kind(const Expectation& expected) {
+  const Value* value = expected.json.find("kind");
+  const std::string* kind = value ? value->as_string() : nullptr;
+  if (!kind || *kind == "decoder") return {};
+  return fail(ErrorCode::kUnsupported, "expected.json is of kind {}; only a decoder's numbers can be compared",
+              to_string(*value, 40));
+}
+
+}  // namespace
+
 Result<VerifyReport> verify_folder(const std::filesystem::path& folder, const VerifyOptions& options, OpContext ctx) {
   const double start = now_seconds();
   VITRO_TRY_ASSIGN(const Expectation expected, open_expectation(folder));
+  VITRO_TRY(check_kind(expected));
   const bool is_real = expected.json.find("rows") != nullptr;
   if (is_real && options.model.empty()) {
     return fail(ErrorCode::kInvalidArgument,

@@ -14,6 +14,7 @@
 #include "formats/checkpoint.h"
 #include "generate/session.h"
 #include "model/arch/architecture.h"
+#include "testing/temp_folder.h"
 #include "weights/bind.h"
 
 namespace vitro::testing {
@@ -106,21 +107,5 @@ inline std::vector<CacheType> all_cache_types() {
   for (int i = 0; i < kNCacheTypes; ++i) types.push_back(static_cast<CacheType>(i));
   return types;
 }
-
-/// A folder of its own, removed at the end.
-class TempFolder {
- public:
-  TempFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "vitro-test-XXXXXX").string();
-    path_ = ::mkdtemp(pattern.data());
-  }
-  ~TempFolder() { std::filesystem::remove_all(path_); }
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 }  // namespace vitro::testing

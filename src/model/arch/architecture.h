@@ -29,6 +29,9 @@ struct Architecture {
   /// Tensors that files may hold and no slot uses, as bind_tensors takes them: masks, rotary tables, the repeat of a
   /// tied head.
   std::span<const std::string_view> ignorable_tensors = {};
+
+  /// Where models of this family knowingly compute otherwise than transformers, and why; for people.
+  std::string_view differs = {};
 };
 
 /// All families, in registry order.
