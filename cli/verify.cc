@@ -39,6 +39,7 @@ void print_row(const Outcome& outcome) {
       r.name, r.family, number(r.logits_error), number(r.hidden_error), number(r.attention_error), number(r.rope_error),
       number(r.top_error), number(r.nll_error), r.n_step_rows, fmt::format("{}/{}", r.n_greedy_equal, r.n_greedy),
       r.seconds);
+  if (!r.repeated_fault.empty()) put("       with the reference's mistake repeated: {}\n", r.repeated_fault);
   for (const std::string& note : r.notes) put("       note: {}\n", note);
   for (const std::string& failure : r.failures) put("       {}\n", failure);
 }
@@ -67,6 +68,7 @@ Value::Object report_json(const Result<VerifyReport>& report) {
           {"step_rows_identical", Value(r.n_step_rows)},
           {"greedy_equal", Value(r.n_greedy_equal)},
           {"greedy", Value(r.n_greedy)},
+          {"repeated_fault", Value(r.repeated_fault)},
           {"notes", texts(r.notes)},
           {"failures", texts(r.failures)},
           {"seconds", Value(r.seconds)}};
@@ -123,6 +125,8 @@ std::string_view verdict_word(const GoldenVerdict& verdict) {
 
 std::string verdict_text(const GoldenVerdict& verdict) {
   if (!verdict.is_implemented()) return "not implemented: " + reason(verdict);
+  if (verdict.report && !verdict.report->repeated_fault.empty())
+    return fmt::format("pass, with the reference's mistake repeated: {}", verdict.report->repeated_fault);
   const bool says_less = verdict.twin && *verdict.twin && !(*verdict.twin)->passed() && !verdict.has_failed();
   if (!says_less) return std::string(verdict_word(verdict));
   return fmt::format("pass; the twin cannot say {}", fmt::join(verdict.twin_cannot_say, ", "));
