@@ -8,6 +8,7 @@
 #include "base/cpu.h"
 #include "cli/terminal.h"
 #include "inspect/expectation.h"
+#include "model/extend_context.h"
 
 namespace vitro {
 namespace {
@@ -25,6 +26,16 @@ Result<std::unique_ptr<Tokenizer>> open_tokenizer(const EngineOptions& options, 
                 options.model);
   }
   return load_tokenizer(options.model);
+}
+
+// The model as its files describe it, stretched if the user asks for it.
+Result<ModelDescription> describe(const EngineOptions& options, const Checkpoint& checkpoint) {
+  VITRO_TRY_ASSIGN(ModelDescription description, describe_model(checkpoint));
+  if (options.rope.empty()) return description;
+  VITRO_TRY_ASSIGN(const ContextExtension extension, parse_context_extension(options.rope));
+  const Status status = extend_context(&description.config, extension.kind, extension.factor);
+  if (!status) return fail(status.error().in(fmt::format("--rope {}", options.rope)));
+  return description;
 }
 
 // eos_token_id of generation_config.json: an id, a list of ids, or nothing.
@@ -67,7 +78,8 @@ Result<Engine> open_engine(const EngineOptions& options) {
   engine.checkpoint = std::make_unique<Checkpoint>(std::move(checkpoint));
   Progress progress("loading");
   const LoadOptions load{options.checks_weights, [&](int64_t done, int64_t total) { progress.update(done, total); }};
-  VITRO_TRY_ASSIGN(engine.model, load_model(*engine.checkpoint, load, *engine.pool));
+  VITRO_TRY_ASSIGN(ModelDescription description, describe(options, *engine.checkpoint));
+  VITRO_TRY_ASSIGN(engine.model, load_model(*engine.checkpoint, std::move(description), load, *engine.pool));
   auto tokenizer = open_tokenizer(options, *engine.checkpoint, engine.model->config.vocab_size);
   if (tokenizer) {
     engine.tokenizer = std::move(*tokenizer);

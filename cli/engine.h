@@ -21,6 +21,7 @@ struct EngineOptions {
   std::optional<int> n_threads;  ///< nothing: as many as the processor lets us use
   LoadMode load = LoadMode::kMap;
   bool checks_weights = false;
+  std::string rope;  ///< KIND:FACTOR, stretches the context (model/extend_context.h); empty: as the model says
 };
 
 /// Order matters: the tokenizer reads the checkpoint's bytes.

@@ -19,6 +19,12 @@ def linear(c):
     return base(c["theta"], c["d_rot"]) / c["factor"], 1.0
 
 
+def ntk(c):
+    """NTK-aware scaling by a constant factor: the slowest pair is slowed by it, the fastest not at all."""
+    r = c["d_rot"]
+    return base(c["theta"] * c["factor"] ** (r / (r - 2)), r), 1.0
+
+
 def dynamic(c):
     """NTK-aware scaling by the length at hand."""
     trained, r, s = c["n_ctx_original"], c["d_rot"], c["factor"]
@@ -71,13 +77,18 @@ def factors(c):
     return base(c["theta"], c["d_rot"]) / np.array(c["factors"]), 1.0
 
 
-KINDS = {"none": lambda c: (base(c["theta"], c["d_rot"]), 1.0), "linear": linear, "dynamic": dynamic,
-         "yarn": yarn, "longrope": longrope, "llama3": llama3, "factors": factors}
+KINDS = {"none": lambda c: (base(c["theta"], c["d_rot"]), 1.0), "linear": linear, "ntk": ntk,
+         "dynamic": dynamic, "yarn": yarn, "longrope": longrope, "llama3": llama3, "factors": factors}
 
 CASES = [
     dict(kind="none", d_rot=16, theta=10000.0),
     dict(kind="none", d_rot=2, theta=500000.0),
     dict(kind="linear", d_rot=12, theta=10000.0, factor=4.0),
+    dict(kind="ntk", d_rot=128, theta=10000.0, factor=2.0),
+    dict(kind="ntk", d_rot=128, theta=10000.0, factor=4.0),
+    dict(kind="ntk", d_rot=128, theta=10000.0, factor=32.0),
+    dict(kind="ntk", d_rot=16, theta=500000.0, factor=1.5),
+    dict(kind="ntk", d_rot=4, theta=10000.0, factor=8.0),
     dict(kind="dynamic", d_rot=16, theta=10000.0, factor=2.0, n_ctx_original=32, seq_len=7),
     dict(kind="dynamic", d_rot=16, theta=10000.0, factor=2.0, n_ctx_original=32, seq_len=33),
     dict(kind="dynamic", d_rot=16, theta=10000.0, factor=4.0, n_ctx_original=2048, seq_len=30000),

@@ -119,6 +119,14 @@ Status check_page_size(int64_t page_size) {
 
 int64_t kv_page_bytes(const KvCacheSpec& spec, const KvLayerShape& layer) { return page_layout(spec, layer).n_bytes(); }
 
+int64_t kv_position_bytes(const KvCacheSpec& spec) {
+  int64_t n_bytes = 0;
+  for (const KvLayerShape& layer : spec.layers) {
+    n_bytes += 2 * layer.n_kv_head * cache_row_bytes(spec.type, layer.d_head);
+  }
+  return n_bytes;
+}
+
 Result<int64_t> kv_cache_bytes(const KvCacheSpec& spec) {
   VITRO_TRY(check_page_size(spec.page_size));
   VITRO_TRY(check_heads(spec));

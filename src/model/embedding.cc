@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "model/alibi.h"
+#include "model/sinusoid.h"
 #include "ops/elementwise.h"
 #include "ops/linear.h"
 
@@ -25,17 +25,10 @@ void learned_positions(const Model& model, const Pass& pass, Rows out) {
 
 // Writes sines and cosines of each row's position.
 void sinusoidal_positions(const Model& model, const Pass& pass, Rows out) {
-  const auto n = static_cast<int64_t>(model.sinusoid.size());
-  const bool is_adjacent = model.config.is_sinusoid_adjacent;
   for (const SequenceRows& rows : pass.batch.sequences) {
     for (int64_t i = 0; i < rows.n_rows; ++i) {
-      const auto pos = static_cast<double>(rows.first_pos + rows.pos_shift + i);
-      float* row = out.row(rows.first_row + i);
-      for (int64_t j = 0; j < n; ++j) {
-        const double angle = pos * model.sinusoid[static_cast<size_t>(j)];
-        row[is_adjacent ? 2 * j : j] = static_cast<float>(std::sin(angle));
-        row[is_adjacent ? 2 * j + 1 : n + j] = static_cast<float>(std::cos(angle));
-      }
+      const int64_t pos = rows.first_pos + rows.pos_shift + i;
+      fill_sinusoid(model.sinusoid, pos, model.config.is_sinusoid_adjacent, out.row(rows.first_row + i));
     }
   }
 }

@@ -9,8 +9,7 @@ namespace vitro {
 
 /// The rows as they enter the first block, [n_tokens, d_model]:
 ///   resid[t] = norm(embed_scale * w_embed_in w_embed[ids[t]] + P(pos))
-///   P learned: w_pos[pos + offset];  sinusoidal: sin(pos f_i), cos(pos f_i), f_i = 10000^(-2i / d_model), i < d_model
-///   / 2 (Vaswani et al. 2017, arXiv 1706.03762, section 3.5)
+///   P learned: w_pos[pos + offset];  sinusoidal: model/sinusoid.h
 /// Projection, P and norm only where the model has them.
 Rows embed(const Model& model, Pass& pass);
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "model/alibi.h"
-#include "model/arch/architecture.h"
+#include "model/sinusoid.h"
 #include "weights/bind.h"
 
 namespace vitro {
@@ -99,7 +99,7 @@ void collect_positions(Model& model) {
     model.rope_kind_of.push_back(is_rope ? static_cast<int>(it - model.rope_kinds.begin()) : -1);
   }
   if (model.config.position == PositionKind::kSinusoidal) {
-    model.sinusoid = rope_frequencies({.d_rot = model.config.d_model}, 0);
+    model.sinusoid = sinusoid_frequencies(model.config.d_model);
   }
   if (const AttentionSpec* alibi = alibi_spec(model.config)) {
     model.alibi_slopes = alibi_slopes(alibi->n_head, alibi->alibi_max_bias);
@@ -133,6 +133,11 @@ std::shared_ptr<Model> assemble_model(ModelConfig config, Tensors tensors) {
 Result<std::shared_ptr<const Model>> load_model(const Checkpoint& checkpoint, const LoadOptions& options,
                                                 ThreadPool& pool) {
   VITRO_TRY_ASSIGN(ModelDescription description, describe_model(checkpoint));
+  return load_model(checkpoint, std::move(description), options, pool);
+}
+
+Result<std::shared_ptr<const Model>> load_model(const Checkpoint& checkpoint, ModelDescription description,
+                                                const LoadOptions& options, ThreadPool& pool) {
   VITRO_TRY(check_runnable(description.config));
   const Architecture& arch = *description.arch;
   const std::vector<TensorSlot> slots = arch.tensor_slots(checkpoint.format(), description.config);

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "base/thread_pool.h"
 #include "formats/checkpoint.h"
+#include "model/arch/architecture.h"
 #include "model/batch.h"
 #include "model/config.h"
 #include "model/rope.h"
@@ -74,7 +75,12 @@ std::vector<Rotary> rotary_for(const Model& model, int64_t seq_len);
 /// What `norm` does with these vectors.
 NormOp norm_op(const NormSpec& spec, const NormWeights& weights);
 
-/// Loads an opened checkpoint: description, limits, names, weights. Every error of arch/, bind and load_tensors.
+/// Loads an opened checkpoint as described: limits, names, weights. The description is describe_model's, or one that
+/// differs in what needs no other weights (model/extend_context.h). Every error of check_runnable, bind and
+/// load_tensors.
+Result<std::shared_ptr<const Model>> load_model(const Checkpoint& checkpoint, ModelDescription description,
+                                                const LoadOptions& options, ThreadPool& pool);
+/// The same as the checkpoint describes itself.
 Result<std::shared_ptr<const Model>> load_model(const Checkpoint& checkpoint, const LoadOptions& options,
                                                 ThreadPool& pool);
 

@@ -4,40 +4,32 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <cstring>
-#include <fstream>
-#include <sstream>
 
 #include "formats/json.h"
 #include "formats/mapped_file.h"
 #include "formats/safetensors.h"
 #include "model/arch/architecture.h"
+#include "testing/data_file.h"
 #include "testing/shared_data.h"
 
 namespace vitro {
 namespace {
 
+using testing::reals;
 using testing::repo_path;
 using testing::shared_path;
 
 double real(const Value& object, std::string_view key, double missing) {
   const Value* value = object.find(key);
-  if (!value) return missing;
-  return value->as_int() ? static_cast<double>(*value->as_int()) : *value->as_real();
-}
-
-std::vector<double> reals(const Value& object, std::string_view key) {
-  std::vector<double> out;
-  const Value* value = object.find(key);
-  if (!value) return out;
-  for (const Value& item : *value->as_array())
-    out.push_back(item.as_int() ? static_cast<double>(*item.as_int()) : *item.as_real());
-  return out;
+  return value ? testing::real_of(*value) : missing;
 }
 
 RopeScaling scaling_of(const std::string& kind) {
   if (kind == "linear") return RopeScaling::kLinear;
+  if (kind == "ntk") return RopeScaling::kNtk;
   if (kind == "dynamic") return RopeScaling::kDynamic;
   if (kind == "yarn") return RopeScaling::kYarn;
   if (kind == "longrope") return RopeScaling::kLongRope;
@@ -68,13 +60,9 @@ RopeSpec spec_of(const Value& c) {
 }
 
 TEST(RopeTest, EveryKindIsWhatItsFormulaSays) {
-  std::ifstream file(repo_path("tests/data/model/rope.json"));
-  std::stringstream text;
-  text << file.rdbuf();
-  const auto cases = parse_json(text.str(), "rope.json");
-  ASSERT_TRUE(cases) << cases.error().message;
-  ASSERT_GE(cases->as_array()->size(), 17u);
-  for (const Value& c : *cases->as_array()) {
+  const Value cases = testing::json_file("tests/data/model/rope.json");
+  ASSERT_GE(cases.as_array()->size(), 22u);
+  for (const Value& c : *cases.as_array()) {
     SCOPED_TRACE(to_string(c));
     const auto seq_len = static_cast<int64_t>(real(c, "seq_len", 1));
     std::vector<float> factors;
@@ -87,10 +75,24 @@ TEST(RopeTest, EveryKindIsWhatItsFormulaSays) {
   }
 }
 
+// The raised bases themselves, worked out by hand: 10,000 s^(128/126).
+TEST(RopeTest, NtkRaisesTheBase) {
+  for (const auto& [factor, base] : {std::pair{2.0, 20221.0}, {4.0, 40890.0}, {32.0, 338097.0}}) {
+    const RopeSpec spec{.d_rot = 128, .theta = 10000.0, .scaling = RopeScaling::kNtk, .factor = factor};
+    const std::vector<double> frequencies = rope_frequencies(spec, 1);
+    EXPECT_EQ(frequencies[0], 1.0);
+    EXPECT_NEAR(std::pow(frequencies[1], -64.0), base, 0.5);
+    // The slowest pair turns as if positions had been divided by the factor.
+    EXPECT_NEAR(frequencies[63], std::pow(10000.0, -126.0 / 128.0) / factor, 1e-15);
+  }
+}
+
 TEST(RopeTest, LongRopeWithoutListsTakesTheFactorsOfTheFile) {
   RopeSpec spec{.d_rot = 4, .scaling = RopeScaling::kLongRope, .factor = 4, .n_ctx_original = 32};
-  const std::vector<float> factors = {1.0f, 2.0f};
-  EXPECT_DOUBLE_EQ(rope_frequencies(spec, 10, {.short_context = factors})[1], 0.01 / 2.0);
+  const std::vector<float> short_context = {1.0F, 2.0F}, long_context = {1.0F, 5.0F};
+  const RopeFactors factors{.short_context = short_context, .long_context = long_context};
+  EXPECT_DOUBLE_EQ(rope_frequencies(spec, 32, factors)[1], 0.01 / 2.0);
+  EXPECT_DOUBLE_EQ(rope_frequencies(spec, 33, factors)[1], 0.01 / 5.0);
 }
 
 /// cos or sin tables of one golden: values of tensor `name`.
@@ -126,11 +128,13 @@ void expect_row(const RopeSpec& rope, int64_t pos, const std::vector<float>& cos
   ASSERT_EQ(cos.size(), static_cast<size_t>(rope.d_rot));
   const std::vector<double> frequencies = rope_frequencies(rope, pos + 1, {});
   const double factor = rope_attention_factor(rope);
+  const bool is_in_place = cos[0] == cos[1] && sin[0] == sin[1];
   for (size_t i = 0; i < frequencies.size(); ++i) {
     const double angle = static_cast<double>(pos) * frequencies[i];
     const double tolerance = 1e-6 + std::ldexp(angle, -22);
-    // Halves: the reference repeats the angles.
-    for (const size_t at : {i, i + frequencies.size()}) {
+    // The reference repeats the angles: as two halves, or in place.
+    const std::array<size_t, 2> halves = {i, i + frequencies.size()}, in_place = {2 * i, 2 * i + 1};
+    for (const size_t at : is_in_place ? in_place : halves) {
       EXPECT_NEAR(cos[at], factor * std::cos(angle), tolerance) << "pos " << pos << " pair " << i;
       EXPECT_NEAR(sin[at], factor * std::sin(angle), tolerance) << "pos " << pos << " pair " << i;
     }

@@ -14,6 +14,14 @@
 
 namespace vitro {
 
+/// A mistake of the reference that one of its goldens carries. Repeated, it must explain every difference: that is the
+/// proof that nothing else differs.
+struct ReferenceFault {
+  std::string_view golden;       ///< name of the folder
+  std::string_view text;         ///< what the reference does, after "agrees with"
+  void (*repeat)(ModelConfig*);  ///< turns the description into what the reference computes
+};
+
 struct Architecture {
   std::string_view name;                             ///< ours, e.g. "llama"
   std::span<const std::string_view> hf_model_types;  ///< config.json "model_type"
@@ -29,6 +37,10 @@ struct Architecture {
   /// Tensors that files may hold and no slot uses, as bind_tensors takes them: masks, rotary tables, the repeat of a
   /// tied head.
   std::span<const std::string_view> ignorable_tensors = {};
+
+  /// Where models of this family knowingly compute otherwise than transformers, and why; for people.
+  std::string_view differs = {};
+  const ReferenceFault* fault = nullptr;
 };
 
 /// All families, in registry order.

@@ -1,9 +1,8 @@
 // Every family against real files: a checkpoint as Hugging Face writes it and its GGUF twin must describe the same
 // model and, bound, give bit-identical tensors under our names. Over tests/golden, and over the shared goldens where
 // they are.
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
-
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -13,9 +12,11 @@
 
 #include "formats/checkpoint.h"
 #include "model/arch/architecture.h"
+#include "model/differences.h"
 #include "tensor/panel.h"
+#include "testing/golden_twin.h"
+#include "testing/goldens.h"
 #include "testing/safetensors_writer.h"
-#include "testing/shared_data.h"
 #include "weights/bind.h"
 
 namespace vitro {
@@ -49,16 +50,6 @@ std::vector<float> our_values(const Checkpoint& checkpoint, const BoundTensor& b
   return ours;
 }
 
-/// Folders of checkpoints and of their GGUF twins.
-std::vector<std::pair<std::filesystem::path, std::filesystem::path>> golden_roots() {
-  std::vector<std::pair<std::filesystem::path, std::filesystem::path>> roots;
-  roots.emplace_back(testing::repo_path("tests/golden"), testing::repo_path("tests/golden/gguf"));
-  const auto models = shared_path("goldens/models");
-  const auto ggufs = shared_path("goldens/gguf");
-  if (models && ggufs) roots.emplace_back(*models, *ggufs);
-  return roots;
-}
-
 struct Opened {
   Checkpoint checkpoint;
   ModelDescription description;
@@ -78,23 +69,9 @@ Opened open_all(const std::filesystem::path& path) {
   return opened;
 }
 
-struct Twin {
-  const char* name;
-  bool is_same_model;  ///< false: GGUF cannot say the fact (see the goldens' README); the weights must still agree
-  bool has_same_context = true;  ///< false: the converter writes a length of its own (BLOOM's width, Falcon's 2048)
-};
-class TwinTest : public ::testing::TestWithParam<Twin> {};
+class TwinTest : public ::testing::TestWithParam<testing::Golden> {};
 
-/// GGUF keeps the epsilon as float32 and llama3's stretching as divisors (rope_test compares those); all else must be
-/// equal.
-void expect_same_block(BlockSpec hf, BlockSpec gguf) {
-  EXPECT_FLOAT_EQ(static_cast<float>(hf.norm.eps), static_cast<float>(gguf.norm.eps));
-  hf.norm.eps = gguf.norm.eps = hf.attn.qk_norm_spec.eps = gguf.attn.qk_norm_spec.eps = 0;
-  if (gguf.attn.rope.scaling == RopeScaling::kFactors) hf.attn.rope = gguf.attn.rope;
-  EXPECT_TRUE(hf == gguf);
-}
-
-void expect_twins(const Opened& hf, const Opened& gguf, const Twin& twin) {
+void expect_twins(const Opened& hf, const Opened& gguf, bool is_same_model) {
   for (const auto& [name, values] : gguf.tensors) {
     EXPECT_TRUE(hf.tensors.contains(name) || name.starts_with("rope_factors")) << name;
   }
@@ -103,41 +80,31 @@ void expect_twins(const Opened& hf, const Opened& gguf, const Twin& twin) {
     ASSERT_TRUE(it != gguf.tensors.end()) << name;
     EXPECT_EQ(0, std::memcmp(values.data(), it->second.data(), values.size() * sizeof(float))) << name;
   }
-  const ModelConfig& a = hf.description.config;
-  const ModelConfig& b = gguf.description.config;
-  EXPECT_EQ(a.vocab_size, b.vocab_size);
-  EXPECT_TRUE(a.n_ctx == b.n_ctx || !twin.has_same_context) << a.n_ctx << ", GGUF " << b.n_ctx;
-  EXPECT_EQ(a.is_head_tied, b.is_head_tied);
-  EXPECT_EQ(a.embed_norm.kind, b.embed_norm.kind);
-  ASSERT_EQ(a.blocks.size(), b.blocks.size());
-  for (size_t i = 0; twin.is_same_model && i < a.blocks.size(); ++i) expect_same_block(a.blocks[i], b.blocks[i]);
+  const std::vector<std::string> differences = config_differences(hf.description.config, gguf.description.config);
+  EXPECT_EQ(differences.empty(), is_same_model) << fmt::format("{}", fmt::join(differences, ", "));
 }
 
 TEST_P(TwinTest, HuggingFaceAndGgufBindToTheSameTensors) {
-  const std::string name = GetParam().name;
-  int n_compared = 0;
-  for (const auto& [models, ggufs] : golden_roots()) {
-    if (!exists(models / name) || !exists(ggufs / (name + ".gguf"))) continue;
-    SCOPED_TRACE(models.string());
-    expect_twins(open_all(models / name), open_all(ggufs / (name + ".gguf")), GetParam());
-    ++n_compared;
-  }
-  if (n_compared == 0) GTEST_SKIP() << "only among the shared goldens, which are not there";
+  const testing::Golden& golden = GetParam();
+  if (!is_family_known(golden)) GTEST_SKIP() << golden << ": not implemented";
+  const Opened hf = open_all(golden_path(golden));
+  EXPECT_EQ(hf.description.config.family, hf.description.arch->name);
+  if (golden.twin == testing::TwinKind::kNone) return;
+  const testing::GoldenTwin twin(golden.name);
+  expect_twins(hf, open_all(twin.path()), golden.twin != testing::TwinKind::kSaysLess);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Goldens, TwinTest,
-    ::testing::Values(Twin{"gpt2", true}, Twin{"gpt2-scaled", false}, Twin{"gpt-neox", true},
-                      Twin{"gpt-neox-serial", true}, Twin{"llama-gqa", true}, Twin{"llama-mha", true},
-                      Twin{"llama-mqa", true}, Twin{"llama-rope-dynamic", false}, Twin{"llama-rope-linear", true},
-                      Twin{"llama-rope-llama3", true}, Twin{"llama-rope-yarn", true}, Twin{"mistral-sliding", false},
-                      Twin{"qwen3", true}, Twin{"phi3", true}, Twin{"phi3-longrope", false}, Twin{"bloom", true, false},
-                      Twin{"falcon-gqa", true, false}, Twin{"starcoder2", true}, Twin{"stablelm", true}),
-    [](const auto& twin) {
-      std::string name = twin.param.name;
-      std::replace(name.begin(), name.end(), '-', '_');
-      return name;
-    });
+// The float32 checkpoints that the others were made of have the same names, and the same values.
+TEST_P(TwinTest, BindsToTheSameTensorsInFloat32) {
+  const testing::Golden& golden = GetParam();
+  if (!is_family_known(golden)) GTEST_SKIP() << golden << ": not implemented";
+  const auto folder = shared_path(std::string("goldens/models/") + golden.name);
+  if (!folder) GTEST_SKIP() << "the shared goldens are not there";
+  expect_twins(open_all(*folder), open_all(golden_path(golden)), true);
+}
+
+INSTANTIATE_TEST_SUITE_P(Goldens, TwinTest, ::testing::ValuesIn(testing::kGoldens),
+                         [](const auto& param) { return testing::test_name(param.param); });
 
 TEST(GoldensTest, Gemma3Binds) {
   const Opened opened = open_all(testing::repo_path("tests/golden/gemma3"));
@@ -148,10 +115,8 @@ TEST(GoldensTest, Gemma3Binds) {
 // Checkpoints of the bare body, as OpenAI's GPT-2 was published, lack the prefix and hold masks.
 TEST(GoldensTest, Gpt2WithoutPrefixBinds) {
   const auto original = testing::repo_path("tests/golden/gpt2");
-  const auto folder = std::filesystem::temp_directory_path() / ("vitro_gpt2_" + std::to_string(::getpid()));
-  std::filesystem::create_directories(folder);
-  std::filesystem::copy_file(original / "config.json", folder / "config.json",
-                             std::filesystem::copy_options::overwrite_existing);
+  const testing::TempFolder copy;
+  std::filesystem::copy(original / "config.json", copy.path());
   const auto checkpoint = Checkpoint::open(original);
   ASSERT_TRUE(checkpoint) << checkpoint.error().message;
   testing::SafetensorsWriter writer;
@@ -163,11 +128,10 @@ TEST(GoldensTest, Gpt2WithoutPrefixBinds) {
   }
   writer.add("h.0.attn.bias", DType::kF32, {1, 1, 2, 2}, std::string(16, '\0'));
   writer.add("h.0.attn.masked_bias", DType::kF32, {}, std::string(4, '\0'));
-  testing::write_file(folder / "model.safetensors", writer.bytes());
-  const Opened bare = open_all(folder);
+  testing::write_file(copy.path() / "model.safetensors", writer.bytes());
+  const Opened bare = open_all(copy.path());
   const Opened full = open_all(original);
   EXPECT_EQ(bare.tensors, full.tensors);
-  std::filesystem::remove_all(folder);
 }
 
 TEST(GoldensTest, Llama2cFileBinds) {
