@@ -214,7 +214,8 @@ struct Golden {
   Expectation expectation;
 
   static Golden open(const std::string& name) {
-    const auto folder = repo_path("tests/golden/" + name);
+    const bool is_own = name.starts_with("own/");
+    const auto folder = repo_path((is_own ? "tests/data/" : "tests/golden/") + name);
     Checkpoint checkpoint = std::move(Checkpoint::open(folder)).value();
     ModelDescription description = std::move(describe_model(checkpoint)).value();
     return {std::move(checkpoint), std::move(description), std::move(open_expectation(folder)).value()};
