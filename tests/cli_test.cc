@@ -7,11 +7,13 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include "formats/json.h"
 #include "inspect/expectation.h"
 #include "testing/engine.h"
+#include "testing/golden_twin.h"
 #include "testing/random_model.h"
 #include "testing/safetensors_writer.h"
 #include "testing/shared_data.h"
@@ -457,6 +459,94 @@ TEST(Verify, ALoopOfLinksIsAnError) {
   const Ran ran = vitro("verify " + folder.path().string());
   EXPECT_EQ(ran.code, 1) << ran.out;
   EXPECT_NE(ran.out.find("rope.safetensors"), std::string::npos) << ran.out;
+}
+
+// A folder with two goldens, one that cannot be run, one that is none, and a twin.
+class VerifyAll : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::filesystem::create_directory(models_);
+    for (const char* name : {"llama-gqa", "mistral-sliding"})
+      std::filesystem::copy(golden(name), models_ / name, std::filesystem::copy_options::recursive);
+    std::filesystem::create_directory(models_ / "unknown");
+    write_file(models_ / "unknown/config.json", R"({"model_type": "perceptron"})");
+    write_file(models_ / "unknown/expected.json", "{}");
+    for (const char* file : {"model.safetensors", "expected.safetensors"})
+      write_file(models_ / "unknown" / file, safetensors_bytes("{}", ""));
+    std::filesystem::create_directory(models_ / "empty");
+    std::filesystem::create_directory(folder_.path() / "gguf");
+    const GoldenTwin twin("mistral-sliding");
+    std::filesystem::copy(twin.path(), folder_.path() / "gguf");
+  }
+  std::string all(const std::string& options = "") { return "verify --all " + models_.string() + " " + options; }
+  // The rows of --json by name.
+  std::map<std::string, Value> rows(const std::string& options, int code) {
+    const Ran ran = shell(VITRO_BINARY " " + all(options) + " --json 2>/dev/null");
+    EXPECT_EQ(ran.code, code);
+    std::map<std::string, Value> out;
+    std::stringstream lines(ran.out);
+    for (std::string line; std::getline(lines, line);) {
+      Value row = parse_json(line, "row").value();
+      const std::string name = *member(row, "name").as_string();
+      out.emplace(name, std::move(row));
+    }
+    return out;
+  }
+
+  TempFolder folder_;
+  const std::filesystem::path models_ = folder_.path() / "models";
+};
+
+TEST_F(VerifyAll, ShowsATableAndASummary) {
+  const Ran ran = vitro(all());
+  EXPECT_EQ(ran.code, 0) << ran.out;
+  for (const char* part :
+       {"GQA 4:2, window 8", "RoPE halves", "pass; the twin cannot say attn.mask, attn.window",
+        "not implemented: model_type = \"perceptron\" is not a model family that is implemented\n",
+        "2 of 3 goldens agree with the reference, and 0 of their GGUF twins; 0 failed, 1 not implemented"}) {
+    EXPECT_NE(ran.out.find(part), std::string::npos) << part << "\n" << ran.out;
+  }
+  EXPECT_NE(vitro(all("--threads 2 --page-size 8"), "VITRO_ISA=reference").out.find("(kernels reference, 2 threads)"),
+            std::string::npos);
+}
+
+TEST_F(VerifyAll, GivesRowsAsJson) {
+  const auto found = rows("", 0);
+  ASSERT_EQ(found.size(), 3u);
+  const Value& gqa = found.at("llama-gqa");
+  EXPECT_EQ(*member(gqa, "verdict").as_string(), "pass");
+  EXPECT_EQ(*member(gqa, "attention").as_string(), "GQA 4:2");
+  EXPECT_EQ(*member(gqa, "positions").as_string(), "RoPE halves");
+  EXPECT_NE(member(gqa, "differs").as_string()->find("frequencies"), std::string::npos);
+  EXPECT_TRUE(member(gqa, "twin").is_null());
+  const Value& twin = member(found.at("mistral-sliding"), "twin");
+  EXPECT_FALSE(*member(twin, "passed").as_bool());
+  EXPECT_EQ(to_string(member(twin, "cannot_say")), R"(["attn.mask","attn.window"])");
+  EXPECT_EQ(*member(found.at("unknown"), "verdict").as_string(), "not implemented");
+}
+
+TEST_F(VerifyAll, AnyFailureIsOne) {
+  // Another model's twin, which says so.
+  const GoldenTwin foreign("llama-rope-linear");
+  TempFolder twins;
+  std::filesystem::copy(foreign.path(), twins.path() / "llama-gqa.gguf");
+  const std::string option = "--twins " + twins.path().string();
+  EXPECT_EQ(*member(rows(option, 1).at("llama-gqa"), "verdict").as_string(), "FAIL");
+  EXPECT_NE(vitro(all(option)).out.find("\nllama-gqa.gguf: sets rope.scaling otherwise"), std::string::npos);
+  std::filesystem::resize_file(models_ / "llama-gqa/model.safetensors", 1000);
+  const Ran cut = vitro(all());
+  EXPECT_EQ(cut.code, 1);
+  EXPECT_NE(cut.out.find("1 failed"), std::string::npos) << cut.out;
+}
+
+TEST_F(VerifyAll, WrongUsage) {
+  EXPECT_EQ(vitro("verify").code, 2);
+  EXPECT_EQ(vitro(all(golden("gpt2"))).code, 2);
+  EXPECT_EQ(vitro(all("--model x.gguf")).code, 2);
+  EXPECT_EQ(vitro(all("--twins /no/such/folder")).code, 2);
+  EXPECT_EQ(vitro("verify " + golden("gpt2") + " --twins " + golden("")).code, 2);
+  expect_refused(vitro("verify --all " + (models_ / "empty").string()), "no folder in it");
+  expect_refused(vitro("verify --all /no/such/folder"), "/no/such/folder");
 }
 
 // Lines of tests/data/tokens, written by tools/make_token_expectations.py with Hugging Face's tokenizers.
