@@ -69,16 +69,16 @@ void read_ropes(ConfigReader& reader, const RopeFrame& frame, GemmaKnobs* knobs)
   RopeFrame local = frame;
   local.theta = kLocalTheta;
   const Value* parameters = reader.has({"rope_parameters"}) ? reader.get_value({"rope_parameters"}) : nullptr;
-  if (!parameters || !parameters->find("full_attention")) {
+  if (!parameters || (!parameters->find("full_attention") && !parameters->find("sliding_attention"))) {
     knobs->rope_full = read_hf_rope(reader, frame);
     knobs->rope_window.d_rot = knobs->rope_full.d_rot;
     knobs->rope_window.theta = reader.get_real("rope.window.theta", {"rope_local_base_freq"}, kLocalTheta);
     return;
   }
   ConfigReader kinds = reader.inner(*parameters, "rope_parameters");
-  knobs->rope_full = read_hf_rope_object(kinds, kinds.get_value({"full_attention"}), "full_attention", "rope", frame);
+  knobs->rope_full = read_hf_rope_object(kinds, kinds.need_value({"full_attention"}), "full_attention", "rope", frame);
   knobs->rope_window =
-      read_hf_rope_object(kinds, kinds.get_value({"sliding_attention"}), "sliding_attention", "rope.window", local);
+      read_hf_rope_object(kinds, kinds.need_value({"sliding_attention"}), "sliding_attention", "rope.window", local);
   reader.absorb(std::move(kinds));
 }
 
