@@ -1,5 +1,6 @@
 // vitro eval: loss and perplexity of a model on a text.
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "base/human.h"
@@ -12,7 +13,8 @@ namespace vitro {
 namespace {
 
 constexpr std::string_view kExample =
-    "Example:\n  vitro eval ~/.cache/vitro/smollm2-135m-instruct-q4_1.gguf README.md --window 512 --stride 256\n";
+    "Example:\n  vitro eval ~/.cache/vitro/smollm2-135m-instruct-q4_1.gguf README.md --window 512 --stride 256\n"
+    "  vitro eval MODEL README.md --cache-type f32,f16,q8_0,fp8\n";
 
 // Rows of logits a pass gives: few enough that the buffer stays small beside the weights.
 constexpr int64_t kLogitRows = 64;
@@ -26,6 +28,7 @@ struct EvalOptions {
   std::optional<int64_t> stride;
   bool has_no_bos = false;
   int64_t max_tokens = 0;
+  std::string cache_types = "f16";
   bool is_json = false;
 };
 
@@ -47,6 +50,7 @@ void declare(CLI::App& app, EvalOptions& o) {
       ->group("Scoring");
   app.add_flag("--no-bos", o.has_no_bos, "put no BOS before each window, even where the tokenizer adds one to a text")
       ->group("Scoring");
+  add_cache_type_option(app, o.cache_types, true);
   app.add_flag("--json", o.is_json, "one JSON object")->group("Output");
   app.footer(std::string(kExample));
 }
@@ -81,63 +85,141 @@ ScoreOptions fit_to(ScoreOptions score, size_t n_ids) {
   return score;
 }
 
+// What scoring with one type of the cache gave.
 struct Outcome {
-  ScoreOptions options;
+  CacheType type = CacheType::kF16;
   Score score;
-  size_t n_ids = 0;
+  int64_t position_bytes = 0;
+  int64_t cache_bytes = 0;
   double tokens_per_second = 0;
+
+  std::string_view type_name() const { return cache_type_info(type).name; }
 };
 
-Value outcome_json(const Outcome& outcome) {
-  return Value(Value::Object{{"mean_nll", Value(outcome.score.mean_nll())},
-                             {"perplexity", Value(outcome.score.perplexity())},
-                             {"tokens", Value(outcome.score.n_tokens)},
-                             {"window", Value(outcome.options.window)},
-                             {"stride", Value(outcome.options.stride)},
-                             {"bos_id", Value(int64_t{outcome.options.bos_id})},
-                             {"tokens_per_second", Value(outcome.tokens_per_second)},
-                             {"peak_rss_bytes", Value(peak_rss_bytes())}});
+// Everything that was scored: the same text in the same windows.
+struct Evaluation {
+  ScoreOptions options;
+  size_t n_ids = 0;
+  std::vector<Outcome> outcomes;
+
+  const Outcome& first() const { return outcomes.front(); }
+  // How much higher the perplexity is than with the first type, in percent.
+  double change(const Outcome& outcome) const {
+    return 100 * std::expm1(outcome.score.mean_nll() - first().score.mean_nll());
+  }
+};
+
+Value::Object outcome_json(const Outcome& outcome) {
+  return {{"cache_type", Value(std::string(outcome.type_name()))},
+          {"cache_bytes_per_token", Value(outcome.position_bytes)},
+          {"cache_bytes", Value(outcome.cache_bytes)},
+          {"tokens_per_second", Value(outcome.tokens_per_second)},
+          {"mean_nll", Value(outcome.score.mean_nll())},
+          {"perplexity", Value(outcome.score.perplexity())}};
 }
 
-void print_outcome(const Outcome& outcome) {
-  put("mean loss  {:.6f} nats a token\nperplexity {:.4f}\ntokens     {} scored of {}, window {}, stride {}\n",
-      outcome.score.mean_nll(), outcome.score.perplexity(), human_count(outcome.score.n_tokens),
-      human_count(static_cast<int64_t>(outcome.n_ids)), outcome.options.window, outcome.options.stride);
+// One type: its numbers beside what was scored. Several: a list of them, compared with the first.
+Value evaluation_json(const Evaluation& evaluation) {
+  Value::Object out;
+  if (evaluation.outcomes.size() == 1) {
+    out = outcome_json(evaluation.first());
+  } else {
+    Value::Array rows;
+    for (const Outcome& outcome : evaluation.outcomes) {
+      Value::Object row = outcome_json(outcome);
+      row.emplace_back("perplexity_change_percent", Value(evaluation.change(outcome)));
+      rows.emplace_back(std::move(row));
+    }
+    out.emplace_back("cache_types", Value(std::move(rows)));
+  }
+  out.emplace_back("tokens", Value(evaluation.first().score.n_tokens));
+  out.emplace_back("window", Value(evaluation.options.window));
+  out.emplace_back("stride", Value(evaluation.options.stride));
+  out.emplace_back("bos_id", Value(int64_t{evaluation.options.bos_id}));
+  out.emplace_back("peak_rss_bytes", Value(peak_rss_bytes()));
+  return Value(std::move(out));
+}
+
+void print_table(const Evaluation& evaluation) {
+  put("{:<6} {:>13} {:>12} {:>10} {:>10} {:>11} {:>10}\n", "cache", "bytes a token", "cache", "tokens/s", "mean loss",
+      "perplexity", "change");
+  for (const Outcome& outcome : evaluation.outcomes) {
+    put("{:<6} {:>13} {:>12} {:>10.1f} {:>10.6f} {:>11.4f} {:>+9.4f}%\n", outcome.type_name(),
+        human_count(outcome.position_bytes), human_bytes(static_cast<uint64_t>(outcome.cache_bytes)),
+        outcome.tokens_per_second, outcome.score.mean_nll(), outcome.score.perplexity(), evaluation.change(outcome));
+  }
+}
+
+void print_evaluation(const Evaluation& evaluation) {
+  const Outcome& first = evaluation.first();
+  const bool is_alone = evaluation.outcomes.size() == 1;
+  if (is_alone) {
+    put("mean loss  {:.6f} nats a token\nperplexity {:.4f}\n", first.score.mean_nll(), first.score.perplexity());
+  } else {
+    print_table(evaluation);
+  }
+  put("tokens     {} scored of {}, window {}, stride {}\n", human_count(first.score.n_tokens),
+      human_count(static_cast<int64_t>(evaluation.n_ids)), evaluation.options.window, evaluation.options.stride);
   if (!flush_output()) return;
-  talk("{:.1f} tokens/s, memory {} at most\n", outcome.tokens_per_second,
-       human_bytes(static_cast<uint64_t>(peak_rss_bytes())));
+  if (is_alone) {
+    talk("{:.1f} tokens/s, {} cache {}, ", first.tokens_per_second, first.type_name(),
+         human_bytes(static_cast<uint64_t>(first.cache_bytes)));
+  }
+  talk("memory {} at most\n", human_bytes(static_cast<uint64_t>(peak_rss_bytes())));
 }
 
-Result<Score> score_text(const Engine& engine, std::span<const int32_t> ids, const ScoreOptions& options) {
+SessionShape session_shape(const Engine& engine, const ScoreOptions& options, CacheType type) {
   SessionShape shape;
   shape.n_ctx = options.window;
   shape.n_batch = kLogitRows;
   shape.n_logits = kLogitRows;
+  shape.cache_type = type;
   shape.n_threads = engine.pool->n_threads();
-  VITRO_TRY_ASSIGN(Session session, Session::create(engine.model, shape, engine.ctx));
+  return shape;
+}
+
+Result<Outcome> score_text(const Engine& engine, std::span<const int32_t> ids, const ScoreOptions& options,
+                           CacheType type) {
+  VITRO_TRY_ASSIGN(Session session, Session::create(engine.model, session_shape(engine, options, type), engine.ctx));
+  Outcome outcome{.type = type,
+                  .position_bytes = kv_position_bytes(session.plan().cache),
+                  .cache_bytes = session.plan().cache_bytes};
+  Progress progress(fmt::format("scoring, {} cache", outcome.type_name()));
+  const double start = now_seconds();
+  VITRO_TRY_ASSIGN(outcome.score, score_ids(session, ids, options, [&](int64_t done, int64_t total) {
+                     progress.update(done, total);
+                     return !is_interrupted();
+                   }));
+  outcome.tokens_per_second = static_cast<double>(ids.size()) / (now_seconds() - start);
+  return outcome;
+}
+
+Result<Evaluation> evaluate(const EvalOptions& o, const Engine& engine) {
+  Evaluation evaluation;
+  VITRO_TRY_ASSIGN(evaluation.options, score_options(o, engine));
+  VITRO_TRY_ASSIGN(std::vector<int32_t> ids, text_ids(o, engine));
+  if (o.max_tokens > 0 && std::ssize(ids) > o.max_tokens) ids.resize(static_cast<size_t>(o.max_tokens));
+  evaluation.n_ids = ids.size();
+  const ScoreOptions fitting = fit_to(evaluation.options, ids.size());
+  VITRO_TRY_ASSIGN(const std::vector<CacheType> types, parse_cache_types(o.cache_types));
+  for (const CacheType type : types) {  // a type that does not fit is refused before the first hour
+    VITRO_TRY(plan_session(engine.model->config, session_shape(engine, fitting, type)));
+  }
   catch_interrupt();
-  Progress progress("scoring");
-  return score_ids(session, ids, options, [&](int64_t done, int64_t total) {
-    progress.update(done, total);
-    return !is_interrupted();
-  });
+  for (const CacheType type : types) {
+    VITRO_TRY_ASSIGN(Outcome outcome, score_text(engine, ids, fitting, type));
+    evaluation.outcomes.push_back(outcome);
+  }
+  return evaluation;
 }
 
 Status eval(const EvalOptions& o) {
   VITRO_TRY_ASSIGN(const Engine engine, open_engine(o.engine));
-  Outcome outcome;
-  VITRO_TRY_ASSIGN(outcome.options, score_options(o, engine));
-  VITRO_TRY_ASSIGN(std::vector<int32_t> ids, text_ids(o, engine));
-  if (o.max_tokens > 0 && static_cast<int64_t>(ids.size()) > o.max_tokens)
-    ids.resize(static_cast<size_t>(o.max_tokens));
-  outcome.n_ids = ids.size();
-  const double start = now_seconds();
-  VITRO_TRY_ASSIGN(outcome.score, score_text(engine, ids, fit_to(outcome.options, ids.size())));
-  outcome.tokens_per_second = static_cast<double>(ids.size()) / (now_seconds() - start);
+  VITRO_TRY_ASSIGN(const Evaluation evaluation, evaluate(o, engine));
   if (o.is_json) {
-    put_json(outcome_json(outcome));
+    put_json(evaluation_json(evaluation));
   } else {
-    print_outcome(outcome);
+    print_evaluation(evaluation);
   }
   return {};
 }
@@ -146,7 +228,7 @@ Status eval(const EvalOptions& o) {
 
 int eval_command(std::span<const std::string> args) {
   EvalOptions options;
-  CLI::App app("Mean next-token loss and perplexity of a text.");
+  CLI::App app("Mean next-token loss and perplexity of a text; with several cache types, what each costs and saves.");
   declare(app, options);
   if (const auto code = parse_args(app, "eval", args)) return *code;
   if (const Status status = eval(options); !status) return report_error("eval", status.error());

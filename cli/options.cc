@@ -24,6 +24,12 @@ std::string nearest_option(const CLI::App& app, std::string_view unknown) {
   return best;
 }
 
+std::string cache_type_names() {
+  std::string names;
+  for (const CacheTypeInfo& info : kCacheTypeInfos) names += fmt::format("{}{}", names.empty() ? "" : ", ", info.name);
+  return names;
+}
+
 }  // namespace
 
 CLI::Validator at_least(int64_t least) {
@@ -33,6 +39,42 @@ CLI::Validator at_least(int64_t least) {
     return is_number && n >= least ? std::string() : fmt::format("'{}', expected {} or more", text, least);
   };
   return CLI::Validator(check, "");
+}
+
+Result<std::vector<CacheType>> parse_cache_types(std::string_view text) {
+  std::vector<CacheType> types;
+  for (size_t first = 0; first <= text.size();) {
+    const size_t end = std::min(text.find(',', first), text.size());
+    const std::string_view name = text.substr(first, end - first);
+    const auto type = cache_type_from_name(name);
+    if (!type) {
+      return fail(ErrorCode::kInvalidArgument, "'{}' is no type of the cache; there are {}", name, cache_type_names());
+    }
+    if (std::find(types.begin(), types.end(), *type) != types.end()) {
+      return fail(ErrorCode::kInvalidArgument, "'{}' is given twice", name);
+    }
+    types.push_back(*type);
+    first = end + 1;
+  }
+  return types;
+}
+
+void add_cache_type_option(CLI::App& app, std::string& text, bool has_several) {
+  const auto check = [has_several](std::string& value) -> std::string {
+    const auto types = parse_cache_types(value);
+    if (!types) return types.error().message;
+    return types->size() == 1 || has_several ? "" : "one type at a time";
+  };
+  const std::string help = fmt::format("how cached keys and values are rounded: {}{}", cache_type_names(),
+                                       has_several ? "; several with commas are compared with the first" : "");
+  app.add_option("--cache-type", text, help)->capture_default_str()->check(CLI::Validator(check, ""))->group("Memory");
+}
+
+void add_window_cache_option(CLI::App& app, bool& keeps_only_windows) {
+  app.add_flag("--window-cache", keeps_only_windows,
+               "layers that attend a window keep no more of the past than that: less memory, the same text (the "
+               "opposite of llama.cpp's --swa-full)")
+      ->group("Memory");
 }
 
 void add_engine_options(CLI::App& app, EngineOptions& options) {

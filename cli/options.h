@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cache/kv_cache.h"
 #include "cli/engine.h"
 #include "sample/sampler.h"
 
@@ -17,6 +18,13 @@ void add_engine_options(CLI::App& app, EngineOptions& options);
 
 /// Refuses numbers below `least`, with a message to read.
 CLI::Validator at_least(int64_t least);
+
+/// "f16,q8_0" -> types. InvalidArgument: a name that is no type (the known ones are listed), or one given twice.
+Result<std::vector<CacheType>> parse_cache_types(std::string_view text);
+/// --cache-type, checked while it is parsed; `text` holds the default. `has_several`: more than one, with commas.
+void add_cache_type_option(CLI::App& app, std::string& text, bool has_several);
+/// --window-cache.
+void add_window_cache_option(CLI::App& app, bool& keeps_only_windows);
 
 /// --temperature to --seed, --sampler-preset, --sampler-order.
 struct SamplerOptions {

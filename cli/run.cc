@@ -32,7 +32,8 @@ struct RunOptions {
   std::vector<std::string> stop;
   bool ignores_end = false;
   int64_t n_ctx = 0;
-  std::string cache_type = "f32";
+  std::string cache_type = "f16";
+  bool keeps_only_windows = false;
   int64_t page_size = 16;
   bool has_no_cache = false;
   int n_top = 0;
@@ -60,10 +61,8 @@ void declare(CLI::App& app, RunOptions& o) {
   app.add_option("--context", o.n_ctx, "positions to make room for (default: prompt and answer, at most the model's)")
       ->check(at_least(1))
       ->group("Memory");
-  app.add_option("--cache-type", o.cache_type, "type of cached keys and values")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"f32"}))
-      ->group("Memory");
+  add_cache_type_option(app, o.cache_type, false);
+  add_window_cache_option(app, o.keeps_only_windows);
   app.add_option("--page-size", o.page_size, "positions in a cache page, a multiple of 8")
       ->capture_default_str()
       ->check(at_least(1))
@@ -101,6 +100,8 @@ Result<SessionShape> session_shape(const RunOptions& o, const Engine& engine, in
   const int64_t longest_pass = o.has_no_cache ? shape.n_ctx : n_prompt;
   shape.n_batch = std::clamp(longest_pass, int64_t{1}, int64_t{256});
   shape.page_size = o.page_size;
+  shape.cache_type = parse_cache_types(o.cache_type).value().front();  // checked with the other options
+  shape.keeps_only_windows = o.keeps_only_windows;
   shape.n_threads = engine.pool->n_threads();
   return shape;
 }
@@ -168,6 +169,8 @@ class Output {
   bool is_line_open_ = false;
 };
 
+std::string_view cache_name(const Session& session) { return cache_type_info(session.plan().shape.cache_type).name; }
+
 double per_second(int64_t n, double seconds) { return seconds > 0 ? static_cast<double>(n) / seconds : 0; }
 
 Value result_json(const std::vector<int32_t>& prompt, const Generated& out, Output& output, const Session& session) {
@@ -181,7 +184,9 @@ Value result_json(const std::vector<int32_t>& prompt, const Generated& out, Outp
                              {"prompt_tokens_per_second", Value(per_second(n_prompt, out.prompt_seconds))},
                              {"generated_tokens_per_second", Value(per_second(out.n_passes, out.generate_seconds))},
                              {"activation_bytes", Value(session.plan().activation_bytes)},
+                             {"cache_type", Value(std::string(cache_name(session)))},
                              {"cache_bytes", Value(session.plan().cache_bytes)},
+                             {"recomputed_tokens", Value(session.n_recomputed())},
                              {"weight_bytes", Value(session.model().tensors.n_bytes())},
                              {"peak_rss_bytes", Value(peak_rss_bytes())}});
 }
@@ -190,14 +195,20 @@ void print_summary(size_t n_prompt, const Generated& out, const Session& session
   talk(
       "\n{} prompt tokens at {:.1f}/s, {} generated at {:.1f}/s ({}); loaded in {:.2f} s; memory {} at most: "
       "weights {}, "
-      "cache {}, activations {}; kernels {}, {} threads\n",
+      "{} cache {}, activations {}; kernels {}, {} threads\n",
       n_prompt, per_second(static_cast<int64_t>(n_prompt), out.prompt_seconds), out.ids.size(),
       per_second(out.n_passes, out.generate_seconds), stop_reason_name(out.reason), engine.load_seconds,
       human_bytes(static_cast<uint64_t>(peak_rss_bytes())),
-      human_bytes(static_cast<uint64_t>(session.model().tensors.n_bytes())),
+      human_bytes(static_cast<uint64_t>(session.model().tensors.n_bytes())), cache_name(session),
       human_bytes(static_cast<uint64_t>(session.plan().cache_bytes)),
       human_bytes(static_cast<uint64_t>(session.plan().activation_bytes)), engine.ctx.kernels->name,
       engine.pool->n_threads());
+}
+
+// Only LongRoPE recomputes here: nothing is cut.
+void print_recomputed(const Recomputation& what) {
+  talk("\ncontext passed {} tokens: {} tokens were computed anew with LongRoPE's long factors\n",
+       human_count(what.n_ctx_original), human_count(what.n_tokens));
 }
 
 Status run(const RunOptions& o) {
@@ -226,13 +237,17 @@ Status run(const RunOptions& o) {
   } else {
     source = std::make_unique<CachedLogits>(session, 0, static_cast<int64_t>(prompt.size()));
   }
+  Recomputation recomputed;
+  session.set_recompute_callback([&](const Recomputation& what) { recomputed = what; });
   Output output(o, engine);
   catch_interrupt();  // ctrl-C ends the text, not the summary
   VITRO_TRY_ASSIGN(const Generated out, generate(*source, engine.tokenizer.get(), prompt, generate_options,
                                                  [&](const GeneratedToken& token) { return output.show(token); }));
   if (o.is_json) put_json(result_json(prompt, out, output, session));
   output.end_line();
-  if (flush_output()) print_summary(prompt.size(), out, session, engine);
+  if (!flush_output()) return {};
+  if (recomputed.n_tokens > 0) print_recomputed(recomputed);
+  print_summary(prompt.size(), out, session, engine);
   return {};
 }
 

@@ -1,16 +1,17 @@
 // vitro show: what a model is made of: its module tree with shapes, types and sizes, the tensors of its file, or the
 // settings that were read. Needs no weights: a config.json or the beginning of a .gguf file is enough.
-#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "base/human.h"
 #include "cli/commands.h"
 #include "cli/options.h"
+#include "cli/table.h"
 #include "cli/terminal.h"
 #include "formats/quote_name.h"
 #include "model/arch/architecture.h"
 #include "model/module_tree.h"
+#include "model/words.h"
 
 namespace vitro {
 namespace {
@@ -20,34 +21,6 @@ struct ShowOptions {
   bool lists_tensors = false;
   bool lists_config = false;
   bool is_json = false;
-};
-
-/// Cells of a text table; columns are as wide as their widest cell, numbers stand to the right.
-class Table {
- public:
-  explicit Table(std::string alignment) : alignment_(std::move(alignment)) {}
-
-  void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
-
-  void print() const {
-    std::vector<size_t> widths(alignment_.size(), 0);
-    for (const auto& row : rows_) {
-      for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-    }
-    for (const auto& row : rows_) {
-      std::string line;
-      for (size_t i = 0; i < row.size(); ++i) {
-        line += alignment_[i] == '>' ? fmt::format("{:>{}}  ", row[i], widths[i])
-                                     : fmt::format("{:<{}}  ", row[i], widths[i]);
-      }
-      line.erase(line.find_last_not_of(' ') + 1);
-      put("{}\n", line);
-    }
-  }
-
- private:
-  std::string alignment_;  // one '<' or '>' a column
-  std::vector<std::vector<std::string>> rows_;
 };
 
 Value text_value(std::string_view text) { return Value(std::string(text)); }
@@ -119,6 +92,7 @@ Value module_json(const Module& module) {
 void print_tree(const ModelConfig& config, const Module& root) {
   put("{}: {} layers, width {}, vocabulary {}, context {}\n", config.family, config.n_layer(), config.d_model,
       human_count(config.vocab_size), human_count(config.n_ctx));
+  put("attention: {}; positions: {}\n", attention_kind(config), position_kind(config));
   Table table("<<<>>");
   table.add({"module", "shape", "type", "parameters", root.n_bytes > 0 ? "bytes in all" : ""});
   add_rows(root, 0, 1, &table);
@@ -145,6 +119,8 @@ Status show_tree(const Checkpoint& checkpoint, const ShowOptions& options) {
   }
   put_json(Value(Value::Object{{"family", Value(config.family)},
                                {"layers", Value(config.n_layer())},
+                               {"attention", Value(attention_kind(config))},
+                               {"positions", Value(position_kind(config))},
                                {"parameters", Value(root.n_parameters)},
                                {"bytes", Value(root.n_bytes)},
                                {"is_head_tied", Value(config.is_head_tied)},

@@ -7,11 +7,13 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include "formats/json.h"
 #include "inspect/expectation.h"
 #include "testing/engine.h"
+#include "testing/golden_twin.h"
 #include "testing/random_model.h"
 #include "testing/safetensors_writer.h"
 #include "testing/shared_data.h"
@@ -257,6 +259,7 @@ std::vector<std::string> working_commands() {
           "run " + golden("llama-gqa") + " --ids 1,2,3 --max-tokens 4",
           "run " + golden("llama-gqa") + " --ids 1,2,3 --max-tokens 4 --json",
           "eval " + golden("llama-gqa") + " --ids 1,2,3",
+          "eval " + golden("llama-gqa") + " --ids 1,2,3 --cache-type f32,int8",
           "verify " + golden("llama-mqa"),
           "tokenize " + tokenizer + " 'The glass is clear.'"};
 }
@@ -368,6 +371,47 @@ TEST(Cli, LoadModesAgree) {
   EXPECT_EQ(vitro(arguments + " --load float").code, 2);
 }
 
+TEST(Cli, EveryCacheTypeGivesTheSameTextWithoutTheCache) {
+  for (const CacheType type : all_cache_types()) {
+    if (type == CacheType::kQ8_0) continue;  // heads of 16
+    const std::string name(cache_type_info(type).name);
+    const std::string arguments = "run " + golden("llama-gqa") +
+                                  " --ids 22,223,208,354,85,123,291 --max-tokens 12 --ignore-end --cache-type " + name;
+    const Value with = json_of(arguments + " --json"), without = json_of(arguments + " --json --no-cache");
+    EXPECT_EQ(to_string(member(with, "tokens"), 100000), to_string(member(without, "tokens"), 100000)) << name;
+    EXPECT_EQ(*member(with, "cache_type").as_string(), name);
+    // Two pages of 16 positions; K and V of four layers, two heads of 16.
+    EXPECT_EQ(*member(with, "cache_bytes").as_int(), 2 * 16 * 4 * 2 * 2 * cache_row_bytes(type, 16));
+    EXPECT_NE(vitro(arguments).out.find(name + " cache "), std::string::npos);
+  }
+  EXPECT_EQ(*member(json_of("run " + golden("llama-gqa") + " --ids 1 --json"), "cache_type").as_string(), "f16");
+}
+
+TEST(Cli, CacheTypesThatAreNone) {
+  for (const std::string command : {"run", "eval", "verify"}) {
+    const std::string ids = command == "verify" ? "" : " --ids 1,2,3";
+    for (const char* type : {"f8", "''", "f16,", "f16,f16"}) {
+      const Ran ran = vitro(command + " " + golden("llama-gqa") + ids + " --cache-type " + type);
+      EXPECT_EQ(ran.code, 2) << ran.out;
+      expect_one_line(ran);
+    }
+    const Ran ran = vitro(command + " " + golden("llama-gqa") + ids + " --cache-type int4");
+    EXPECT_NE(ran.out.find("there are f32, f16, bf16, q8_0, int8, fp8"), std::string::npos) << ran.out;
+    expect_refused(vitro(command + " " + golden("llama-gqa") + ids + " --cache-type q8_0"), "int8, fp8 and f16");
+  }
+  EXPECT_EQ(vitro("run " + golden("llama-gqa") + " --ids 1 --cache-type f16,f32").code, 2);
+}
+
+// Windows of 8, one token at a time: 8 positions touch at most 2 pages of 8, in place of 10.
+TEST(Cli, AWindowCacheGivesTheSameTextInLessMemory) {
+  const std::string arguments =
+      "run " + golden("mistral-sliding") + " --ids 5 --max-tokens 79 --ignore-end --page-size 8 --json";
+  const Value all = json_of(arguments), windows = json_of(arguments + " --window-cache");
+  EXPECT_EQ(to_string(member(all, "tokens"), 100000), to_string(member(windows, "tokens"), 100000));
+  const int64_t n_all = *member(all, "cache_bytes").as_int(), n_windows = *member(windows, "cache_bytes").as_int();
+  EXPECT_EQ(n_windows * 10, n_all * 2) << n_windows << " of " << n_all;
+}
+
 // Mean of -log softmax of the reference's stored logits at the next id, over one sequence.
 double reference_nll(const std::string& name, const std::vector<int32_t>& ids, const std::string& tensor) {
   const Expectation expected = open_expectation(golden(name)).value();
@@ -385,7 +429,7 @@ double reference_nll(const std::string& name, const std::vector<int32_t>& ids, c
 TEST(Eval, AgreesWithTheReferencesLogits) {
   const double expected = reference_nll("llama-gqa", {22, 223, 208, 354, 85, 123, 291}, "logits.1");
   const std::string arguments = "eval " + golden("llama-gqa") + " --ids 22,223,208,354,85,123,291";
-  const Value result = json_of(arguments + " --json");
+  const Value result = json_of(arguments + " --cache-type f32 --json");
   EXPECT_NEAR(*member(result, "mean_nll").as_real(), expected, 1e-4);
   EXPECT_NEAR(*member(result, "perplexity").as_real() / std::exp(expected), 1, 1e-4);
   EXPECT_EQ(*member(result, "tokens").as_int(), 6);
@@ -393,6 +437,32 @@ TEST(Eval, AgreesWithTheReferencesLogits) {
   EXPECT_EQ(text.code, 0) << text.out;
   EXPECT_NE(text.out.find("perplexity "), std::string::npos) << text.out;
   EXPECT_NE(text.out.find("6 scored of 7"), std::string::npos) << text.out;
+}
+
+TEST(Eval, ComparesCacheTypesWithTheFirst) {
+  const double expected = reference_nll("llama-gqa", {22, 223, 208, 354, 85, 123, 291}, "logits.1");
+  const std::string arguments =
+      "eval " + golden("llama-gqa") + " --ids 22,223,208,354,85,123,291 --cache-type f32,f16,fp8";
+  const Value result = json_of(arguments + " --json");
+  EXPECT_EQ(*member(result, "tokens").as_int(), 6);
+  const Value::Array& rows = *member(result, "cache_types").as_array();
+  ASSERT_EQ(rows.size(), 3u);
+  const int64_t n_heads = 4 * 2 * 2;  // layers, K and V, heads of 16
+  const std::array expected_bytes{n_heads * 16 * 4, n_heads * 16 * 2, n_heads * (16 + 2)};
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(*member(rows[i], "cache_bytes_per_token").as_int(), expected_bytes[i]);
+    EXPECT_EQ(*member(rows[i], "cache_bytes").as_int(), expected_bytes[i] * 16);  // one page
+    EXPECT_NEAR(*member(rows[i], "perplexity_change_percent").as_real(),
+                100 * (*member(rows[i], "perplexity").as_real() / *member(rows[0], "perplexity").as_real() - 1), 1e-9);
+    EXPECT_GT(*member(rows[i], "tokens_per_second").as_real(), 0);
+  }
+  EXPECT_NEAR(*member(rows[0], "mean_nll").as_real(), expected, 1e-5);
+  EXPECT_NEAR(*member(rows[1], "mean_nll").as_real(), expected, 1e-3);
+  EXPECT_NE(*member(rows[2], "mean_nll").as_real(), *member(rows[0], "mean_nll").as_real());
+  const Ran table = vitro(arguments);
+  EXPECT_EQ(table.code, 0) << table.out;
+  for (const char* part : {"bytes a token", "f32", "fp8", "+0.0000%", "6 scored of 7"})
+    EXPECT_NE(table.out.find(part), std::string::npos) << table.out;
 }
 
 TEST(Eval, BosOnlyWhereTheTokenizerAddsOne) {
@@ -500,6 +570,94 @@ TEST(Verify, ALoopOfLinksIsAnError) {
   const Ran ran = vitro("verify " + folder.path().string());
   EXPECT_EQ(ran.code, 1) << ran.out;
   EXPECT_NE(ran.out.find("rope.safetensors"), std::string::npos) << ran.out;
+}
+
+// A folder with two goldens, one that cannot be run, one that is none, and a twin.
+class VerifyAll : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::filesystem::create_directory(models_);
+    for (const char* name : {"llama-gqa", "mistral-sliding"})
+      std::filesystem::copy(golden(name), models_ / name, std::filesystem::copy_options::recursive);
+    std::filesystem::create_directory(models_ / "unknown");
+    write_file(models_ / "unknown/config.json", R"({"model_type": "perceptron"})");
+    write_file(models_ / "unknown/expected.json", "{}");
+    for (const char* file : {"model.safetensors", "expected.safetensors"})
+      write_file(models_ / "unknown" / file, safetensors_bytes("{}", ""));
+    std::filesystem::create_directory(models_ / "empty");
+    std::filesystem::create_directory(folder_.path() / "gguf");
+    const GoldenTwin twin("mistral-sliding");
+    std::filesystem::copy(twin.path(), folder_.path() / "gguf");
+  }
+  std::string all(const std::string& options = "") { return "verify --all " + models_.string() + " " + options; }
+  // The rows of --json by name.
+  std::map<std::string, Value> rows(const std::string& options, int code) {
+    const Ran ran = shell(VITRO_BINARY " " + all(options) + " --json 2>/dev/null");
+    EXPECT_EQ(ran.code, code);
+    std::map<std::string, Value> out;
+    std::stringstream lines(ran.out);
+    for (std::string line; std::getline(lines, line);) {
+      Value row = parse_json(line, "row").value();
+      const std::string name = *member(row, "name").as_string();
+      out.emplace(name, std::move(row));
+    }
+    return out;
+  }
+
+  TempFolder folder_;
+  const std::filesystem::path models_ = folder_.path() / "models";
+};
+
+TEST_F(VerifyAll, ShowsATableAndASummary) {
+  const Ran ran = vitro(all());
+  EXPECT_EQ(ran.code, 0) << ran.out;
+  for (const char* part :
+       {"GQA 4:2, window 8", "RoPE halves", "pass; the twin cannot say attn.mask, attn.window",
+        "not implemented: model_type = \"perceptron\" is not a model family that is implemented\n",
+        "2 of 3 goldens agree with the reference, and 0 of their GGUF twins; 0 failed, 1 not implemented"}) {
+    EXPECT_NE(ran.out.find(part), std::string::npos) << part << "\n" << ran.out;
+  }
+  EXPECT_NE(vitro(all("--threads 2 --page-size 8"), "VITRO_ISA=reference").out.find("(kernels reference, 2 threads)"),
+            std::string::npos);
+}
+
+TEST_F(VerifyAll, GivesRowsAsJson) {
+  const auto found = rows("", 0);
+  ASSERT_EQ(found.size(), 3u);
+  const Value& gqa = found.at("llama-gqa");
+  EXPECT_EQ(*member(gqa, "verdict").as_string(), "pass");
+  EXPECT_EQ(*member(gqa, "attention").as_string(), "GQA 4:2");
+  EXPECT_EQ(*member(gqa, "positions").as_string(), "RoPE halves");
+  EXPECT_NE(member(gqa, "differs").as_string()->find("frequencies"), std::string::npos);
+  EXPECT_TRUE(member(gqa, "twin").is_null());
+  const Value& twin = member(found.at("mistral-sliding"), "twin");
+  EXPECT_FALSE(*member(twin, "passed").as_bool());
+  EXPECT_EQ(to_string(member(twin, "cannot_say")), R"(["attn.mask","attn.window"])");
+  EXPECT_EQ(*member(found.at("unknown"), "verdict").as_string(), "not implemented");
+}
+
+TEST_F(VerifyAll, AnyFailureIsOne) {
+  // Another model's twin, which says so.
+  const GoldenTwin foreign("llama-rope-linear");
+  TempFolder twins;
+  std::filesystem::copy(foreign.path(), twins.path() / "llama-gqa.gguf");
+  const std::string option = "--twins " + twins.path().string();
+  EXPECT_EQ(*member(rows(option, 1).at("llama-gqa"), "verdict").as_string(), "FAIL");
+  EXPECT_NE(vitro(all(option)).out.find("\nllama-gqa.gguf: sets rope.scaling otherwise"), std::string::npos);
+  std::filesystem::resize_file(models_ / "llama-gqa/model.safetensors", 1000);
+  const Ran cut = vitro(all());
+  EXPECT_EQ(cut.code, 1);
+  EXPECT_NE(cut.out.find("1 failed"), std::string::npos) << cut.out;
+}
+
+TEST_F(VerifyAll, WrongUsage) {
+  EXPECT_EQ(vitro("verify").code, 2);
+  EXPECT_EQ(vitro(all(golden("gpt2"))).code, 2);
+  EXPECT_EQ(vitro(all("--model x.gguf")).code, 2);
+  EXPECT_EQ(vitro(all("--twins /no/such/folder")).code, 2);
+  EXPECT_EQ(vitro("verify " + golden("gpt2") + " --twins " + golden("")).code, 2);
+  expect_refused(vitro("verify --all " + (models_ / "empty").string()), "no folder in it");
+  expect_refused(vitro("verify --all /no/such/folder"), "/no/such/folder");
 }
 
 // Lines of tests/data/tokens, written by tools/make_token_expectations.py with Hugging Face's tokenizers.

@@ -46,13 +46,6 @@ std::string case_name(const ::testing::TestParamInfo<Case>& info) {
          std::to_string(info.param.d_head);
 }
 
-std::vector<int32_t> random_ids(int64_t n, uint64_t seed) {
-  std::vector<int32_t> ids;
-  for (int64_t i = 0; i < n; ++i)
-    ids.push_back(static_cast<int32_t>(uniform_at(seed, 0, static_cast<uint64_t>(i)) * 272));
-  return ids;
-}
-
 class Invariance : public ::testing::TestWithParam<Case> {
  protected:
   Invariance() : path_(write_random_model(folder_.path(), {.dtype = GetParam().dtype, .d_head = GetParam().d_head})) {}
@@ -68,16 +61,6 @@ class Invariance : public ::testing::TestWithParam<Case> {
   TempFolder folder_;
   std::filesystem::path path_;
 };
-
-::testing::AssertionResult same_bits(std::span<const float> a, std::span<const float> b) {
-  if (a.size() != b.size()) return ::testing::AssertionFailure() << a.size() << " values against " << b.size();
-  for (size_t i = 0; i < a.size(); ++i) {
-    if (std::memcmp(&a[i], &b[i], sizeof(float)) != 0) {
-      return ::testing::AssertionFailure() << "value " << i << ": " << a[i] << " against " << b[i];
-    }
-  }
-  return ::testing::AssertionSuccess();
-}
 
 TEST_P(Invariance, ThreadsChunksPagesAndHooks) {
   const std::vector<int32_t> ids = random_ids(100, 2);
@@ -137,6 +120,102 @@ TEST_P(Invariance, AloneAndAmongOthers) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Invariance, ::testing::ValuesIn(cases()), case_name);
+
+// The same for every type of the cache, on a model whose first layer attends a window.
+struct CacheCase {
+  const KernelTable* table;
+  CacheType type;
+};
+
+std::vector<CacheCase> cache_cases() {
+  std::vector<CacheCase> out;
+  for (const KernelTable* table : all_tables()) {
+    for (const CacheType type : all_cache_types()) out.push_back({table, type});
+  }
+  return out;
+}
+
+std::string cache_case_name(const ::testing::TestParamInfo<CacheCase>& info) {
+  return std::string(info.param.table->name) + "_" + std::string(cache_type_info(info.param.type).name);
+}
+
+class CacheInvariance : public ::testing::TestWithParam<CacheCase> {
+ protected:
+  CacheInvariance() : one_(*GetParam().table, 1), two_(*GetParam().table, 2) {
+    const auto path = write_random_model(folder_.path(), {.d_model = 64, .d_ff = 64, .d_head = 32, .n_kv_head = 1});
+    model_ = load_turned(path, one_, [](ModelConfig& config) {
+      config.blocks[0].attn.mask = MaskKind::kWindow;
+      config.blocks[0].attn.window = 21;
+    });
+  }
+  Session session(RunShape shape, Bench& bench, int64_t n_ctx = 100) {
+    shape.cache_type = GetParam().type;
+    return make_session(model_, n_ctx, shape, bench);
+  }
+  std::vector<float> run(std::span<const int32_t> ids, const RunShape& shape, Bench& bench) {
+    Session session = this->session(shape, bench);
+    return all_logits(session, ids);
+  }
+
+  TempFolder folder_;
+  Bench one_, two_;
+  std::shared_ptr<const Model> model_;
+};
+
+TEST_P(CacheInvariance, ThreadsChunksPagesAndWindows) {
+  const std::vector<int32_t> ids = random_ids(100, 2);
+  const std::vector<float> whole = run(ids, {}, one_);
+  ASSERT_TRUE(std::all_of(whole.begin(), whole.end(), [](float x) { return std::isfinite(x); }));
+  for (const bool keeps_only_windows : {false, true}) {
+    for (const int64_t page : {8, 16, 64}) {
+      for (const int64_t chunk : {1, 2, 7, 64, 256}) {
+        const RunShape shape{.n_batch = chunk, .page_size = page, .keeps_only_windows = keeps_only_windows};
+        EXPECT_TRUE(same_bits(run(ids, shape, chunk % 2 == 0 ? two_ : one_), whole))
+            << "chunks of " << chunk << ", pages of " << page << ", windows alone kept: " << keeps_only_windows;
+      }
+    }
+  }
+}
+
+TEST_P(CacheInvariance, CacheOnAndOffAloneAndAmongOthers) {
+  const std::vector<int32_t> ids = random_ids(60, 3);
+  Session session = this->session({.n_sequences = 2, .keeps_only_windows = true}, one_);
+  Session shared = this->session({.page_size = 8, .n_sequences = 6, .keeps_only_windows = true}, two_);
+  CachedLogits cached(session, 0, 40);
+  UncachedLogits uncached(session, 1);
+  const std::span<const int32_t> all(ids);
+  for (size_t n = 40; n <= ids.size(); ++n) {
+    const auto next = n == 40 ? all.first(40) : all.subspan(n - 1, 1);
+    const auto with = cached.feed(next);
+    ASSERT_TRUE(with.has_value());
+    const std::vector<float> kept(with->begin(), with->end());
+    const auto without = uncached.feed(next);
+    ASSERT_TRUE(without.has_value());
+    EXPECT_TRUE(same_bits(kept, *without)) << n << " tokens";
+    std::vector<SequenceInput> inputs;
+    for (SequenceId s = 0; s < 6; ++s) inputs.push_back({s, s == 2 ? next : all.subspan(n / 2, n % 3 + 1)});
+    const auto among = shared.feed_batch(inputs);
+    ASSERT_TRUE(among.has_value()) << among.error().message;
+    EXPECT_TRUE(same_bits({among->row(2), static_cast<size_t>(among->width)}, kept)) << n << " tokens among others";
+  }
+}
+
+// A test of bits alone would not see a type that is not used at all.
+TEST_P(CacheInvariance, TheTypeMatters) {
+  const std::vector<int32_t> ids = random_ids(40, 4);
+  const std::vector<float> rounded = run(ids, {}, one_);
+  Session session = make_session(model_, 40, {}, one_);
+  const std::vector<float> exact = all_logits(session, ids);
+  double worst = 0, largest = 0;
+  for (size_t i = 0; i < exact.size(); ++i) {
+    worst = std::max(worst, std::abs(static_cast<double>(rounded[i]) - static_cast<double>(exact[i])));
+    largest = std::max(largest, std::abs(static_cast<double>(exact[i])));
+  }
+  EXPECT_EQ(worst == 0, GetParam().type == CacheType::kF32);
+  EXPECT_LT(worst, 0.1 * largest);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CacheInvariance, ::testing::ValuesIn(cache_cases()), cache_case_name);
 
 // Longer than a span of attention (512 keys), so that spans are combined.
 TEST(InvarianceLong, ChunksAcrossSpans) {

@@ -5,14 +5,15 @@ Writes tests/golden/ anew, byte for byte the same each time:
 
     NAME/           tiny checkpoints with what transformers says about them; weights as bfloat16, which loses nothing
                     here (every value is representable; asserted)
-    gguf/NAME.gguf  the same weights as llama.cpp's converter writes them
+    gguf/NAME.patch the same weights as llama.cpp's converter writes them, as a patch of NAME/model.safetensors (golden_twin.py)
     real/NAME/      expected ids, likely next tokens and greedy text of the two real models
     sampling.json   probabilities after each sampling rule
-    plan/NAME/      configurations of real models with their exact parameter counts
+    plan/NAME/      configurations of real models of these families with their exact parameter counts
     MANIFEST.json   source, size and SHA-256 of every file
 
 The full goldens come from transformers in float32 (versions in MANIFEST.json); they are never made from our own output.
-What quotes text of others (the WikiText passage and loss of real/) stays in the shared folder.
+What quotes text of others (the WikiText passage and loss of real/) stays in the shared folder, and so do the attention maps
+that the longest input of a golden has between the first and the last layer: a tenth of all bytes.
 --check compares instead of writing and exits 1 on a difference.
 """
 import argparse
@@ -24,14 +25,16 @@ import sys
 import tempfile
 from pathlib import Path
 
+import golden_twin
 import numpy as np
 
 MODELS = ("gpt2", "gpt2-scaled", "gpt-neox", "gpt-neox-serial", "llama-mha", "llama-gqa", "llama-mqa",
           "llama-rope-linear", "llama-rope-dynamic", "llama-rope-yarn", "llama-rope-llama3", "mistral-sliding", "qwen3",
-          "gemma3", "phi3")
+          "gemma3", "phi3", "bloom", "cohere", "falcon-alibi", "falcon-gqa", "falcon-mqa", "gemma", "gemma2", "glm", "glm4",
+          "gpt-neo-alternating", "gpt1", "gptj", "granite", "mpt", "olmo2", "opt", "opt-postnorm", "phi2", "phi3-longrope",
+          "qwen2", "qwen2-sliding", "smollm3", "stablelm", "starcoder2")
 REAL = ("smollm2-135m-instruct-q4_1", "gemma3-270m-q4_k_m")
-PLAN_TYPES = {"gpt2", "gpt_neox", "llama", "qwen3", "gemma3_text", "phi3"}
-COPIED = ("config.json", "generation_config.json", "expected.json", "expected.safetensors", "rope.safetensors")
+COPIED = ("config.json", "generation_config.json", "expected.json", "rope.safetensors")
 MAX_OWN_PROMPT = 128  # tokens; the longer prompts of real/ are passages of WikiText
 HEADER_ALIGNMENT = 8
 
@@ -57,16 +60,24 @@ def to_bf16(name: str, values: np.ndarray) -> np.ndarray:
     return (bits >> 16).astype("<u2")
 
 
-def write_safetensors_bf16(path: Path, tensors: dict[str, np.ndarray]) -> None:
+def write_safetensors(path: Path, dtype: str, tensors: dict[str, np.ndarray]) -> None:
     header, offset, blobs = {"__metadata__": {"format": "pt"}}, 0, []
     for name, values in tensors.items():
-        blob = to_bf16(name, values).tobytes()
-        header[name] = {"dtype": "BF16", "shape": list(values.shape), "data_offsets": [offset, offset + len(blob)]}
+        blob = (to_bf16(name, values) if dtype == "BF16" else values).tobytes()
+        header[name] = {"dtype": dtype, "shape": list(values.shape), "data_offsets": [offset, offset + len(blob)]}
         offset += len(blob)
         blobs.append(blob)
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % HEADER_ALIGNMENT)
     path.write_bytes(struct.pack("<Q", len(text)) + text + b"".join(blobs))
+
+
+def trim_maps(expected: dict, tensors: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Without the maps attn.INPUT.LAYER of the longest input but those of the first and the last layer."""
+    lengths = [len(ids) for ids in expected["inputs"]]
+    maps = [f"attn.{lengths.index(max(lengths))}.{layer}" for layer in range(len(tensors))]
+    maps = [name for name in maps if name in tensors]
+    return {name: values for name, values in tensors.items() if name not in maps[1:-1]}
 
 
 def trim_real(expected: dict) -> dict:
@@ -97,27 +108,40 @@ class Trimmer:
     def copy(self, source: str, target: str) -> None:
         shutil.copyfile(*self._target(source, target))
 
+    def model_type(self, folder: str) -> str:
+        return json.loads((self.goldens / folder / "config.json").read_text())["model_type"]
+
     def model(self, name: str) -> None:
         for file in COPIED:
             if (self.goldens / "models" / name / file).exists():
                 self.copy(f"models/{name}/{file}", f"{name}/{file}")
         source, target = self._target(f"models/{name}/model.safetensors", f"{name}/model.safetensors")
-        write_safetensors_bf16(target, read_safetensors(source))
+        write_safetensors(target, "BF16", read_safetensors(source))
         expected = json.loads((self.goldens / "models" / name / "expected.json").read_text())
         self.versions.update(transformers=expected["transformers"], torch=expected["torch"])
+        source, target = self._target(f"models/{name}/expected.safetensors", f"{name}/expected.safetensors")
+        write_safetensors(target, "F32", trim_maps(expected, read_safetensors(source)))
 
     def twin(self, name: str) -> None:
-        if (self.goldens / "gguf" / f"{name}.gguf").exists():
-            self.copy(f"gguf/{name}.gguf", f"gguf/{name}.gguf")
+        if not (self.goldens / "gguf" / f"{name}.gguf").exists():
+            return
+        source, target = self._target(f"gguf/{name}.gguf", f"gguf/{name}.patch")
+        weights, twin = (self.out / name / "model.safetensors").read_bytes(), source.read_bytes()
+        patch = golden_twin.make_patch(weights, twin)
+        assert golden_twin.apply_patch(patch, weights) == twin, name
+        target.write_bytes(patch)
 
     def real(self, name: str) -> None:
         source, target = self._target(f"real/{name}/expected.json", f"real/{name}/expected.json")
         write_json(target, trim_real(json.loads(source.read_text())))
 
-    def plan(self, folder: Path) -> None:
-        if json.loads((folder / "config.json").read_text())["model_type"] in PLAN_TYPES:
-            for file in ("config.json", "expected.json"):
-                self.copy(f"plan/{folder.name}/{file}", f"plan/{folder.name}/{file}")
+    def plans(self) -> None:
+        """Those of the families of the goldens."""
+        types = {self.model_type(f"models/{name}") for name in MODELS}
+        for folder in sorted((self.goldens / "plan").iterdir()):
+            if self.model_type(f"plan/{folder.name}") in types:
+                for file in ("config.json", "expected.json"):
+                    self.copy(f"plan/{folder.name}/{file}", f"plan/{folder.name}/{file}")
 
     def manifest(self) -> None:
         files = {}
@@ -135,8 +159,7 @@ class Trimmer:
         for name in REAL:
             self.real(name)
         self.copy("sampling/sampling.json", "sampling.json")
-        for folder in sorted((self.goldens / "plan").iterdir()):
-            self.plan(folder)
+        self.plans()
         self.manifest()
 
 
@@ -145,13 +168,16 @@ def sha256(path: Path) -> str:
 
 
 def check_manifest(golden: Path) -> list[str]:
-    """Differences between the folder and its own manifest."""
+    """Differences between the folder and its own manifest; twins must be what the converter wrote, to the bit."""
     files = json.loads((golden / "MANIFEST.json").read_text())["files"]
     present = {str(path.relative_to(golden)) for path in golden.rglob("*") if path.is_file()} - {"MANIFEST.json"}
     problems = [f"{name}: not in MANIFEST.json" for name in sorted(present - set(files))]
     problems += [f"{name}: missing" for name in sorted(set(files) - present)]
     problems += [f"{name}: bytes changed" for name in sorted(present & set(files))
                  if sha256(golden / name) != files[name]["sha256"]]
+    for name in golden_twin.twin_names(golden) if not problems else ():
+        if hashlib.sha256(golden_twin.read_twin(name, golden)).hexdigest() != files[f"gguf/{name}.patch"]["source_sha256"]:
+            problems.append(f"gguf/{name}.patch: does not give the original")
     return problems
 
 

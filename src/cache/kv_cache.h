@@ -44,6 +44,8 @@ Status check_page_size(int64_t page_size);
 /// Bytes of one page of one layer: the numbers above, rounded up to kKvPageAlignment.
 inline constexpr int64_t kKvPageAlignment = Buffer::kAlignment;
 int64_t kv_page_bytes(const KvCacheSpec& spec, const KvLayerShape& layer);
+/// Bytes that one position takes in all layers, were there no pages: what a token costs.
+int64_t kv_position_bytes(const KvCacheSpec& spec);
 /// Bytes of all pages of all layers: what allocate() will ask for, exactly. InvalidArgument for a bad page size, a type
 /// whose scales do not divide the heads of a layer, more pages than have numbers, or bytes that do not fit into 64
 /// bits.

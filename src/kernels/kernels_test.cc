@@ -1,5 +1,6 @@
 // Every table against the reference twins: row lengths x misalignments, tolerances c * eps * sqrt(k) with c named;
 // special values; and proof that a table asked for by name is the code that runs.
+#include <algorithm>
 #include <set>
 
 #include "kernels/kernels_test_util.h"
@@ -174,6 +175,52 @@ TEST(Elementwise, AddAndScaleAreExact) {
   }
 }
 
+/// Relative error, so that numbers far below the cap count as much as those beyond it.
+TEST(Elementwise, SoftCapMatchesTheTwin) {
+  constexpr double kCapSlack = 4;  // tanh is within 3 units in the last place; a division and a product besides
+  for (const KernelTable* table : usable_tables()) {
+    for (const int64_t n : kLengths) {
+      for (const double magnitude : {1e-30, 1e-3, 1.0, 50.0, 1e5}) {
+        Row x(random_values(n, 1, magnitude), 1), out(std::vector<float>(n), 3), expected = out;
+        table->softcap(x.data(), 30, n, out.data());
+        kReferenceTable.softcap(x.data(), 30, n, expected.data());
+        for (int64_t i = 0; i < n; ++i) {
+          ASSERT_NEAR(out[i], expected[i], kCapSlack * kEps * std::abs(expected[i])) << table->name << " x " << x[i];
+          ASSERT_LE(std::abs(out[i]), 30) << table->name << " x " << x[i];
+        }
+      }
+    }
+  }
+}
+
+TEST(Elementwise, ClampIsExact) {
+  for (const KernelTable* table : usable_tables()) {
+    for (const int64_t n : kLengths) {
+      Row x(random_values(n, 1), 1), out(std::vector<float>(n), 3);
+      table->clamp(x.data(), 0.25F, n, out.data());
+      for (int64_t i = 0; i < n; ++i) ASSERT_EQ(out[i], std::clamp(x[i], -0.25F, 0.25F)) << table->name << " n " << n;
+    }
+  }
+}
+
+TEST(Elementwise, BoundsOfSpecialValues) {
+  const std::vector<float> x = {INFINITY, -INFINITY, kNaN, 0.0F, -0.0F, 3e38F, -8};
+  for (const KernelTable* table : usable_tables()) {
+    std::vector<float> capped(x.size()), clamped = x;
+    table->softcap(x.data(), 8, static_cast<int64_t>(x.size()), capped.data());
+    table->clamp(clamped.data(), 8, static_cast<int64_t>(x.size()), clamped.data());
+    for (const std::vector<float>& out : {capped, clamped}) {
+      EXPECT_EQ(out[0], 8) << table->name;
+      EXPECT_EQ(out[1], -8) << table->name;
+      EXPECT_TRUE(std::isnan(out[2])) << table->name;
+      EXPECT_EQ(bits(out[3]), bits(0.0F)) << table->name;
+      EXPECT_EQ(bits(out[4]), bits(-0.0F)) << table->name;
+      EXPECT_EQ(out[5], 8) << table->name;
+    }
+    EXPECT_EQ(clamped[6], -8) << table->name;
+  }
+}
+
 TEST(LogSumExp, MatchesTheTwin) {
   for (const KernelTable* table : usable_tables()) {
     for (const int64_t n : kLengths) {
@@ -227,10 +274,15 @@ TEST(Tables, EveryEntryIsFilledAndIsCodeOfItsOwn) {
     EXPECT_TRUE(is_new(table->rms_norm)) << table->name;
     EXPECT_TRUE(is_new(table->layer_norm)) << table->name;
     EXPECT_TRUE(is_new(table->rope)) << table->name;
-    EXPECT_TRUE(is_new(table->attend)) << table->name;
-    EXPECT_TRUE(is_new(table->attend_probs)) << table->name;
+    for (int type = 0; type < kNCacheTypes; ++type) {
+      EXPECT_TRUE(is_new(table->attend[type])) << table->name << " " << type;
+      EXPECT_TRUE(is_new(table->attend_probs[type])) << table->name << " " << type;
+      EXPECT_TRUE(is_new(table->encode[type])) << table->name << " " << type;
+    }
     EXPECT_TRUE(is_new(table->add)) << table->name;
     EXPECT_TRUE(is_new(table->scale)) << table->name;
+    EXPECT_TRUE(is_new(table->softcap)) << table->name;
+    EXPECT_TRUE(is_new(table->clamp)) << table->name;
     EXPECT_TRUE(is_new(table->log_sum_exp)) << table->name;
     for (int f = 0; f < kNActivations; ++f) {
       EXPECT_TRUE(is_new(table->activate[f])) << table->name;

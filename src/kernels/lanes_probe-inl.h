@@ -1,10 +1,15 @@
-// For lanes_test.cc only: the functions of the lane type and exp behind plain pointers, compiled in the region that
-// includes this.
+// For lanes_test.cc only: the functions of the lane type, exp and tanh behind plain pointers, compiled in the region
+// that includes this.
 namespace vitro::VITRO_ISA_NS {
 
 static void probe_exp(const float* x, int64_t n, float* out) {
   for_each_vector(
       n, [=](int64_t i, int64_t n_lanes) { store_partial(exp(load_partial(x + i, n_lanes)), out + i, n_lanes); });
+}
+
+static void probe_tanh(const float* x, int64_t n, float* out) {
+  for_each_vector(
+      n, [=](int64_t i, int64_t n_lanes) { store_partial(tanh(load_partial(x + i, n_lanes)), out + i, n_lanes); });
 }
 
 /// Sixteen values of 16 or 8 bits, widened.
@@ -13,6 +18,30 @@ static void probe_bf16(const void* p, float* out) { store(load_bf16(p), out); }
 static void probe_u16(const void* p, float* out) { store(to_f32(load_u16x16(p)), out); }
 static void probe_u8(const void* p, float* out) { store(to_f32(load_u8x16(p)), out); }
 static void probe_i8(const void* p, float* out) { store(to_f32(load_i8x16(p)), out); }
+static void probe_e4m3(const void* p, float* out) { store(widen_e4m3_256th(load_bytes(p)), out); }
+static void probe_set1_f16(uint16_t bits, float* out) { store(set1_f16(bits), out); }
+/// Narrowing, the first n of sixteen results.
+static void probe_to_f16(const float* p, int64_t n, uint16_t* out) { store_words_partial(narrow_f16(load(p)), out, n); }
+static void probe_words(const int32_t* p, int64_t n, uint16_t* out) {
+  store_words_partial(low_words(load_i32(p)), out, n);
+}
+static void probe_bytes(const int32_t* p, int64_t n, uint8_t* out) {
+  store_bytes_partial(low_bytes(load_i32(p)), out, n);
+}
+static void probe_truncate(const float* p, float* out) { store(to_f32(truncate_to_i32(load(p))), out); }
+/// The first n of sixteen words or bytes; eight from each of two places.
+static void probe_copy_words(const uint16_t* p, int64_t n, float* out) {
+  store(to_f32(widen_u16(load_words_partial(p, n))), out);
+}
+static void probe_copy_bytes(const uint8_t* p, int64_t n, float* out) {
+  store(to_f32(widen_u8(load_bytes_partial(p, n))), out);
+}
+static void probe_word_halves(const uint16_t* p, const uint16_t* q, float* out) {
+  store(to_f32(widen_u16(load_words_halves(p, q))), out);
+}
+static void probe_byte_halves(const uint8_t* p, const uint8_t* q, float* out) {
+  store(to_f32(widen_u8(load_bytes_halves(p, q))), out);
+}
 /// ((a << 3) + (a >> 5 as unsigned) - (a >> n)) & 0xFFFF | 1
 static void probe_bits(const int32_t* p, int n, float* out) {
   const I32x16 a = load_i32(p);
@@ -45,8 +74,33 @@ static void probe_scale_by_power(const float* x, const float* n, float* out) {
 }
 
 static constexpr LaneProbe make_probe(const char* name) {
-  return {name,       probe_exp,   probe_f16,   probe_bf16,   probe_u16, probe_u8,  probe_i8,    probe_bits,
-          probe_copy, probe_store, probe_range, probe_halves, probe_sum, probe_max, probe_pairs, probe_scale_by_power};
+  return {.name = name,
+          .exp = probe_exp,
+          .tanh = probe_tanh,
+          .f16 = probe_f16,
+          .bf16 = probe_bf16,
+          .u16 = probe_u16,
+          .u8 = probe_u8,
+          .i8 = probe_i8,
+          .e4m3 = probe_e4m3,
+          .set1_f16 = probe_set1_f16,
+          .to_f16 = probe_to_f16,
+          .words = probe_words,
+          .bytes = probe_bytes,
+          .truncate = probe_truncate,
+          .copy_words = probe_copy_words,
+          .copy_bytes = probe_copy_bytes,
+          .word_halves = probe_word_halves,
+          .byte_halves = probe_byte_halves,
+          .bits = probe_bits,
+          .copy = probe_copy,
+          .store = probe_store,
+          .range = probe_range,
+          .halves = probe_halves,
+          .sum = probe_sum,
+          .max = probe_max,
+          .pairs = probe_pairs,
+          .scale_by_power = probe_scale_by_power};
 }
 
 }  // namespace vitro::VITRO_ISA_NS

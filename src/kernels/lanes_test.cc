@@ -1,5 +1,5 @@
-// The lane type: every function on every instruction set against plain C++, bit for bit, and the accuracy of exp over
-// all floats.
+// The lane type: every function on every instruction set against plain C++, bit for bit, and the accuracy of exp and
+// tanh over all floats.
 #if defined(__x86_64__)
 #include <immintrin.h>
 
@@ -13,6 +13,7 @@
 
 #include "kernels/kernels_test_util.h"
 #include "kernels/table.h"
+#include "tensor/half.h"
 
 namespace vitro {
 namespace {
@@ -20,11 +21,22 @@ namespace {
 struct LaneProbe {
   const char* name;
   void (*exp)(const float*, int64_t, float*);
+  void (*tanh)(const float*, int64_t, float*);
   void (*f16)(const void*, float*);
   void (*bf16)(const void*, float*);
   void (*u16)(const void*, float*);
   void (*u8)(const void*, float*);
   void (*i8)(const void*, float*);
+  void (*e4m3)(const void*, float*);
+  void (*set1_f16)(uint16_t, float*);
+  void (*to_f16)(const float*, int64_t, uint16_t*);
+  void (*words)(const int32_t*, int64_t, uint16_t*);
+  void (*bytes)(const int32_t*, int64_t, uint8_t*);
+  void (*truncate)(const float*, float*);
+  void (*copy_words)(const uint16_t*, int64_t, float*);
+  void (*copy_bytes)(const uint8_t*, int64_t, float*);
+  void (*word_halves)(const uint16_t*, const uint16_t*, float*);
+  void (*byte_halves)(const uint8_t*, const uint8_t*, float*);
   void (*bits)(const int32_t*, int, float*);
   void (*copy)(const float*, int64_t, float*);
   void (*store)(const float*, int64_t, float*);
@@ -117,6 +129,85 @@ TEST(Lanes, LoadF16KnowsEveryHalf) {
   }
 }
 
+TEST(Lanes, WidenE4m3KnowsEveryNumber) {
+  for (const LaneProbe& probe : usable_probes()) {
+    for (uint32_t start = 0; start < 256; start += 16) {
+      std::array<uint8_t, 16> codes;
+      for (uint32_t i = 0; i < 16; ++i) codes[i] = static_cast<uint8_t>(start + i);
+      Lanes out;
+      probe.e4m3(codes.data(), out.data());
+      for (size_t i = 0; i < 16; ++i) {
+        if ((codes[i] & 0x7F) == 0x7F) continue;  // NaN, which nobody stores
+        ASSERT_EQ(bits(out[i] * 256), bits(e4m3_to_f32(codes[i]))) << probe.name << " code " << int{codes[i]};
+      }
+    }
+  }
+}
+
+TEST(Lanes, NarrowF16RoundsAsTheScalar) {
+  constexpr uint32_t kStep = 1013;  // a prime, so that all low bits are met
+  for (const LaneProbe& probe : usable_probes()) {
+    for (uint64_t b = 0; b + 16 * kStep < (uint64_t{1} << 32); b += 16 * kStep) {
+      Lanes x;
+      for (size_t i = 0; i < 16; ++i) x[i] = std::bit_cast<float>(static_cast<uint32_t>(b + i * kStep));
+      std::array<uint16_t, 16> out;
+      probe.to_f16(x.data(), 16, out.data());
+      for (size_t i = 0; i < 16; ++i) ASSERT_EQ(out[i], f32_to_f16(x[i])) << probe.name << " x " << x[i];
+    }
+    // Every half and what lies in the middle between it and the next, and just beside the middle.
+    for (uint32_t half = 0; half < 0x7C00; ++half) {
+      const float low = half_value(static_cast<uint16_t>(half)),
+                  middle = (low + half_value(static_cast<uint16_t>(half + 1))) / 2;
+      Lanes x = {low, -low, middle, -middle, std::nextafter(middle, 0.0F), std::nextafter(middle, INFINITY)};
+      std::array<uint16_t, 16> out;
+      probe.to_f16(x.data(), 16, out.data());
+      for (size_t i = 0; i < 6; ++i) ASSERT_EQ(out[i], f32_to_f16(x[i])) << probe.name << " x " << x[i];
+    }
+  }
+}
+
+TEST(Lanes, SetAllToAFloat16) {
+  for (const LaneProbe& probe : usable_probes()) {
+    for (const int code : {0x0000, 0x8000, 0x0001, 0x03FF, 0x3C00, 0x7BFF, 0xFC00, 0x5678}) {
+      const auto half = static_cast<uint16_t>(code);
+      Lanes out;
+      probe.set1_f16(half, out.data());
+      for (const float x : out) EXPECT_EQ(bits(x), bits(half_value(half))) << probe.name << " half " << half;
+    }
+  }
+}
+
+TEST(Lanes, IntegersNarrowToTheirLowBits) {
+  std::array<int32_t, 16> a;
+  for (size_t i = 0; i < 16; ++i) a[i] = static_cast<int32_t>(0x9E3779B9U * (i + 1));
+  for (const LaneProbe& probe : usable_probes()) {
+    for (int64_t n = 0; n <= 16; ++n) {
+      std::array<uint16_t, 17> words;
+      std::array<uint8_t, 17> bytes;
+      words.fill(0x7777);
+      bytes.fill(0x77);
+      probe.words(a.data(), n, words.data());
+      probe.bytes(a.data(), n, bytes.data());
+      for (size_t i = 0; i < 17; ++i) {
+        const bool is_stored = static_cast<int64_t>(i) < n;
+        EXPECT_EQ(words[i], is_stored ? static_cast<uint16_t>(a[i]) : 0x7777) << probe.name << " n " << n;
+        EXPECT_EQ(bytes[i], is_stored ? static_cast<uint8_t>(a[i]) : 0x77) << probe.name << " n " << n;
+      }
+    }
+  }
+}
+
+TEST(Lanes, TruncationIsTowardsZero) {
+  for (const LaneProbe& probe : usable_probes()) {
+    for (float x = -130; x < 130; x += 0.375F) {
+      const Lanes in = {x, std::nextafter(x, 200.0F), std::nextafter(x, -200.0F)};
+      Lanes out;
+      probe.truncate(in.data(), out.data());
+      for (size_t i = 0; i < 3; ++i) EXPECT_EQ(out[i], std::trunc(in[i])) << probe.name << " x " << in[i];
+    }
+  }
+}
+
 TEST(Lanes, IntegersWiden) {
   std::array<uint16_t, 16> words;
   for (size_t i = 0; i < 16; ++i) words[i] = static_cast<uint16_t>(0x4217 * (i + 1));
@@ -169,6 +260,24 @@ TEST(Lanes, PartialAccessTouchesOnlyItsLanes) {
   }
 }
 
+TEST(Lanes, PartialAccessToWordsAndBytesTouchesOnlyItsLanes) {
+  for (const LaneProbe& probe : usable_probes()) {
+    for (int64_t n = -3; n <= 20; ++n) {
+      std::vector<uint16_t> words;  // a sanitizer sees reads beyond
+      for (int64_t i = 0; i < std::clamp<int64_t>(n, 0, 16); ++i)
+        words.push_back(static_cast<uint16_t>(0x4217 * (i + 1)));
+      const std::vector<uint8_t> bytes(words.begin(), words.end());
+      Lanes from_words, from_bytes;
+      probe.copy_words(words.data(), n, from_words.data());
+      probe.copy_bytes(bytes.data(), n, from_bytes.data());
+      for (size_t i = 0; i < 16; ++i) {
+        EXPECT_EQ(from_words[i], i < words.size() ? words[i] : 0) << probe.name << " n " << n;
+        EXPECT_EQ(from_bytes[i], i < bytes.size() ? bytes[i] : 0) << probe.name << " n " << n;
+      }
+    }
+  }
+}
+
 TEST(Lanes, RangesAndHalves) {
   const std::vector<float> x = random_values(32, 2);
   for (const LaneProbe& probe : usable_probes()) {
@@ -183,7 +292,17 @@ TEST(Lanes, RangesAndHalves) {
     }
     Lanes halves;
     probe.halves(x.data(), x.data() + 20, halves.data());
-    for (size_t i = 0; i < 16; ++i) EXPECT_EQ(halves[i], x[i < 8 ? i : i + 12]) << probe.name;
+    std::array<uint16_t, 32> words;
+    std::array<uint8_t, 32> bytes;
+    for (size_t i = 0; i < 32; ++i) words[i] = static_cast<uint16_t>(1000 * i), bytes[i] = static_cast<uint8_t>(7 * i);
+    Lanes word_halves, byte_halves;
+    probe.word_halves(words.data(), words.data() + 20, word_halves.data());
+    probe.byte_halves(bytes.data(), bytes.data() + 20, byte_halves.data());
+    for (size_t i = 0; i < 16; ++i) {
+      EXPECT_EQ(halves[i], x[i < 8 ? i : i + 12]) << probe.name;
+      EXPECT_EQ(word_halves[i], words[i < 8 ? i : i + 12]) << probe.name;
+      EXPECT_EQ(byte_halves[i], bytes[i < 8 ? i : i + 12]) << probe.name;
+    }
   }
 }
 
@@ -251,6 +370,37 @@ TEST(Exp, IsWithinTwoUlpOverAllFloats) {
   for (const LaneProbe& probe : usable_probes()) {
     probe.exp(x.data(), static_cast<int64_t>(x.size()), out.data());
     for (size_t i = 0; i < x.size(); ++i) ASSERT_LE(ulps(out[i], exact[i]), kMaxUlps) << probe.name << " x " << x[i];
+  }
+}
+
+/// The relative error too: that of the smallest arguments is no larger than that of 1.
+TEST(Tanh, IsWithinThreeUlpOverAllFloats) {
+  constexpr uint32_t kStep = 1009;
+  constexpr double kMaxUlps = 3;
+  std::vector<float> x;
+  for (uint64_t b = 0; b < (uint64_t{1} << 32); b += kStep) {
+    const float value = std::bit_cast<float>(static_cast<uint32_t>(b));
+    if (std::abs(value) < 200) x.push_back(value);
+  }
+  std::vector<float> out(x.size());
+  for (const LaneProbe& probe : usable_probes()) {
+    probe.tanh(x.data(), static_cast<int64_t>(x.size()), out.data());
+    for (size_t i = 0; i < x.size(); ++i) {
+      const double exact = std::tanh(static_cast<double>(x[i]));
+      ASSERT_LE(ulps(out[i], exact), kMaxUlps) << probe.name << " x " << x[i];
+    }
+  }
+}
+
+TEST(Tanh, SpecialValues) {
+  const std::vector<float> x = {INFINITY, 1e30F, 9.02F, -INFINITY, -1e30F, -9.02F, 0.0F, -0.0F, kNaN, -kNaN};
+  for (const LaneProbe& probe : usable_probes()) {
+    std::vector<float> out(x.size());
+    probe.tanh(x.data(), static_cast<int64_t>(x.size()), out.data());
+    for (const size_t i : {0, 1, 2}) EXPECT_EQ(out[i], 1.0F) << probe.name;
+    for (const size_t i : {3, 4, 5}) EXPECT_EQ(out[i], -1.0F) << probe.name;
+    for (const size_t i : {6, 7}) EXPECT_EQ(bits(out[i]), bits(x[i])) << probe.name;
+    for (const size_t i : {8, 9}) EXPECT_TRUE(std::isnan(out[i])) << probe.name;
   }
 }
 

@@ -89,13 +89,12 @@ struct AttendRow {
 };
 
 /// Where the keys and values of one sequence and one KV head lie, as elements of one CacheType. Position p is in page
-/// page_ids[p / page_size], column p % page_size. With e the bytes of an element and "page" page_ids[...] *
-/// page_stride:
-///   key    element i at k_base + page + (i * page_size + column) * e           [d_head, page_size]: keys are
-///   contiguous value  element i at v_base + page + (column * d_head + i) * e              [page_size, d_head] scale of
-///   key block b    k_scales + page + (b * page_size + column) * 2     [n_scales, page_size] scale of value block b
-///   v_scales + page + (column * n_scales + b) * 2      [page_size, n_scales]
-/// Scales are float16; block b covers values [b * scale_block, (b + 1) * scale_block).
+/// page_ids[p / page_size], column p % page_size. With e bytes an element and page = page_ids[...] * page_stride:
+///   key    element i   k_base + page + (i * page_size + column) * e          [d_head, page_size]: keys are contiguous
+///   value  element i   v_base + page + (column * d_head + i) * e             [page_size, d_head]
+///   key    scale b     k_scales + page + (b * page_size + column) * 2        [n_scales, page_size]
+///   value  scale b     v_scales + page + (column * n_scales + b) * 2         [page_size, n_scales]
+/// Scales are float16; scale b is that of elements [b * scale_block, (b + 1) * scale_block).
 struct KvHead {
   const std::byte* k_base = nullptr;
   const std::byte* v_base = nullptr;

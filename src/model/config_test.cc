@@ -85,7 +85,7 @@ const std::vector<BadConfig>& bad_configs() {
       {"attn.d_head = 17 must be even", attn([](AttentionSpec& a) { a.d_head = 17; })},
       {"rope.theta = 0 must be above 1", rope([](RopeSpec& r) { r.theta = 0; })},
       {"rope.factor = 0 must be", rope([](RopeSpec& r) { r.scaling = RopeScaling::kLinear, r.factor = 0; })},
-      {"rope.factor = 0.5 must be at least 1 for dynamic",
+      {"rope.factor = 0.5 must be at least 1 for this scaling",
        rope([](RopeSpec& r) { r.scaling = RopeScaling::kDynamic, r.factor = 0.5, r.n_ctx_original = 32; })},
       {"rope.n_ctx_original = 0 must be", rope([](RopeSpec& r) { r.scaling = RopeScaling::kYarn; })},
       {"rope.beta_fast = 1 must not be below beta_slow", rope([](RopeSpec& r) {
@@ -123,28 +123,26 @@ TEST(CheckConfigTest, ReportsAllProblemsAndEachOnce) {
 TEST(CheckRunnableTest, NamesEveryKnobThatDoesNotTurn) {
   const std::vector<BadConfig> cases = {
       {"encoders", [](ModelConfig& c) { c.kind = ModelKind::kEncoder; }},
-      {"sinusoidal positions", [](ModelConfig& c) { c.position = PositionKind::kSinusoidal; }},
-      {"norms on embeddings", [](ModelConfig& c) { c.embed_norm = {.kind = NormKind::kLayerNorm, .eps = 1e-5}; }},
       {"token types", [](ModelConfig& c) { c.n_token_types = 2; }},
-      {"soft-capped logits", [](ModelConfig& c) { c.logit_softcap = 30; }},
-      {"scaled logits", [](ModelConfig& c) { c.logit_scale = 0.0625; }},
-      {"norms after each half", block([](BlockSpec& b) { b.norm_place = NormPlace::kPost; })},
-      {"norms after each half", block([](BlockSpec& b) { b.norm_place = NormPlace::kOutOnly; })},
       {"blocks without norms", block([](BlockSpec& b) { b.norm.kind = NormKind::kNone; })},
-      {"residuals from the norm's output", block([](BlockSpec& b) { b.residual_from_norm = true; })},
-      {"scaled residuals", block([](BlockSpec& b) { b.residual_scale = 0.22; })},
-      {"parallel halves",
+      {"residuals from norms of another place",
+       block([](BlockSpec& b) { b.residual_from_norm = true, b.norm_place = NormPlace::kPost; })},
+      {"parallel halves with residuals from the norm",
+       block([](BlockSpec& b) { b.residual_from_norm = true, b.residual = Residual::kParallel; })},
+      {"parallel halves without pre-norms",
        block([](BlockSpec& b) { b.residual = Residual::kParallel, b.norm_place = NormPlace::kSandwich; })},
       {"cross attention", block([](BlockSpec& b) { b.has_cross_attention = true; })},
       {"mixture of experts", block([](BlockSpec& b) { b.ffn.moe.n_expert = 8; })},
-      {"this activation", block([](BlockSpec& b) { b.ffn.activation = ActivationKind::kQuickGelu; })},
+      {"clamped SwiGLU", block([](BlockSpec& b) { b.ffn.activation = ActivationKind::kClampedSwiglu; })},
       {"values of another width", attn([](AttentionSpec& a) { a.d_head_v = 8; })},
-      {"clamped projections", attn([](AttentionSpec& a) { a.qkv_clip = 8; })},
-      {"this kind of q and k norm", attn([](AttentionSpec& a) { a.qk_norm = QkNorm::kWholeProjection; })},
-      {"soft-capped attention scores", attn([](AttentionSpec& a) { a.softcap = 50; })},
       {"this attention mask", attn([](AttentionSpec& a) { a.mask = MaskKind::kStrided; })},
       {"attention sinks", attn([](AttentionSpec& a) { a.has_sinks = true; })},
-      {"this kind of positions", attn([](AttentionSpec& a) { a.position = PositionKind::kAlibi; })},
+      {"T5's relative position buckets", attn([](AttentionSpec& a) { a.position = PositionKind::kT5Bias; })},
+      {"ALiBi that differs between layers",
+       [](ModelConfig& c) {
+         for (BlockSpec& spec : c.blocks) spec.attn.position = PositionKind::kAlibi, spec.attn.alibi_max_bias = 8;
+         c.blocks[1].attn.alibi_max_bias = 4;
+       }},
       {"latent attention", attn([](AttentionSpec& a) { a.kv_lora_rank = 512; })},
   };
   for (const BadConfig& bad : cases) {

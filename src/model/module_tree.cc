@@ -7,75 +7,10 @@
 #include <functional>
 #include <unordered_map>
 
+#include "model/words.h"
+
 namespace vitro {
 namespace {
-
-std::string norm_words(const NormSpec& norm) {
-  return fmt::format("{}, eps {:.3g}{}", norm.kind == NormKind::kRms ? "RMS norm" : "LayerNorm", norm.eps,
-                     norm.gain_offset != 0.0 ? fmt::format(", gain + {:g}", norm.gain_offset) : "");
-}
-
-std::string_view scaling_name(RopeScaling scaling) {
-  switch (scaling) {
-    case RopeScaling::kNone:
-      return "";
-    case RopeScaling::kLinear:
-      return "linear";
-    case RopeScaling::kNtk:
-      return "NTK";
-    case RopeScaling::kDynamic:
-      return "dynamic";
-    case RopeScaling::kYarn:
-      return "YaRN";
-    case RopeScaling::kLongRope:
-      return "LongRoPE";
-    case RopeScaling::kLlama3:
-      return "llama3";
-    case RopeScaling::kFactors:
-      return "factors of the file";
-  }
-  return "";
-}
-
-std::string position_words(const AttentionSpec& attn) {
-  if (attn.position != PositionKind::kRope) return "";
-  std::string words = fmt::format(", RoPE theta {}", attn.rope.theta);
-  if (attn.rope.d_rot != attn.d_head) words += fmt::format(" on {} of {}", attn.rope.d_rot, attn.d_head);
-  if (attn.rope.scaling != RopeScaling::kNone) words += fmt::format(" {}", scaling_name(attn.rope.scaling));
-  if (attn.rope.factor != 1.0) words += fmt::format(" x {:g}", attn.rope.factor);
-  return words;
-}
-
-std::string attention_words(const AttentionSpec& attn) {
-  std::string words = fmt::format("{} heads of {}", attn.n_head, attn.d_head);
-  if (attn.n_kv_head != attn.n_head) words += fmt::format(", {} of keys and values", attn.n_kv_head);
-  words += attn.mask == MaskKind::kWindow ? fmt::format(", window {}", attn.window) : ", causal";
-  return words + position_words(attn);
-}
-
-std::string_view activation_name(ActivationKind kind) {
-  switch (kind) {
-    case ActivationKind::kSilu:
-      return "SiLU";
-    case ActivationKind::kGeluTanh:
-      return "GELU (tanh)";
-    case ActivationKind::kGeluErf:
-      return "GELU";
-    case ActivationKind::kRelu:
-      return "ReLU";
-    case ActivationKind::kReluSquared:
-      return "squared ReLU";
-    case ActivationKind::kQuickGelu:
-      return "quick GELU";
-    case ActivationKind::kClampedSwiglu:
-      return "clamped SwiGLU";
-  }
-  return "";
-}
-
-std::string feed_forward_words(const FeedForwardSpec& ffn) {
-  return fmt::format("{} neurons, {}{}", ffn.d_ff, ffn.is_gated ? "gated " : "", activation_name(ffn.activation));
-}
 
 /// Words for a module inside a block, by its name.
 std::string block_module_words(std::string_view name, const BlockSpec& block) {

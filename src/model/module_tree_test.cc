@@ -9,6 +9,7 @@
 
 #include "formats/json.h"
 #include "model/arch/architecture.h"
+#include "testing/golden_twin.h"
 #include "testing/shared_data.h"
 
 namespace vitro {
@@ -118,8 +119,8 @@ TEST(ModuleTreeTest, ManyDifferentLayersStayApart) {
 }
 
 TEST(ModuleTreeTest, AddsBytesAndTypesOfAFile) {
-  const fs::path path = testing::repo_path("tests/golden/gguf/llama-rope-llama3.gguf");
-  const auto checkpoint = Checkpoint::open(path);
+  const testing::GoldenTwin twin("llama-rope-llama3");
+  const auto checkpoint = Checkpoint::open(twin.path());
   ASSERT_TRUE(checkpoint) << checkpoint.error().message;
   const auto description = describe_model(*checkpoint);
   ASSERT_TRUE(description) << description.error().message;

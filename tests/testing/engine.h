@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -12,6 +13,9 @@
 
 #include "formats/checkpoint.h"
 #include "generate/session.h"
+#include "model/arch/architecture.h"
+#include "testing/temp_folder.h"
+#include "weights/bind.h"
 
 namespace vitro::testing {
 
@@ -40,6 +44,17 @@ inline std::shared_ptr<const Model> load(const std::filesystem::path& path, Benc
   auto model = load_model(*checkpoint, {}, bench.pool);
   if (!model) ADD_FAILURE() << model.error().message;
   return model ? *model : nullptr;
+}
+
+/// The same with another description over the weights: `turn(config)` must leave their shapes alone.
+template <class Turn>
+std::shared_ptr<const Model> load_turned(const std::filesystem::path& path, Bench& bench, Turn turn) {
+  const Checkpoint checkpoint = std::move(Checkpoint::open(path)).value();
+  ModelDescription description = std::move(describe_model(checkpoint)).value();
+  turn(description.config);
+  const auto slots = description.arch->tensor_slots(checkpoint.format(), description.config);
+  const auto bound = bind_tensors(checkpoint, slots, description.arch->ignorable_tensors).value();
+  return assemble_model(description.config, std::move(load_tensors(checkpoint, bound, {}, bench.pool)).value());
 }
 
 /// How to run.
@@ -75,20 +90,22 @@ inline std::vector<float> all_logits(Session& session, std::span<const int32_t> 
   return out;
 }
 
-/// A folder of its own, removed at the end.
-class TempFolder {
- public:
-  TempFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "vitro-test-XXXXXX").string();
-    path_ = ::mkdtemp(pattern.data());
+/// Equal to the last bit, NaN included.
+inline ::testing::AssertionResult same_bits(std::span<const float> a, std::span<const float> b) {
+  if (a.size() != b.size()) return ::testing::AssertionFailure() << a.size() << " values against " << b.size();
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (std::memcmp(&a[i], &b[i], sizeof(float)) != 0) {
+      return ::testing::AssertionFailure() << "value " << i << ": " << a[i] << " against " << b[i];
+    }
   }
-  ~TempFolder() { std::filesystem::remove_all(path_); }
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
+  return ::testing::AssertionSuccess();
+}
 
- private:
-  std::filesystem::path path_;
-};
+/// Every type of the cache.
+inline std::vector<CacheType> all_cache_types() {
+  std::vector<CacheType> types;
+  for (int i = 0; i < kNCacheTypes; ++i) types.push_back(static_cast<CacheType>(i));
+  return types;
+}
 
 }  // namespace vitro::testing

@@ -71,6 +71,16 @@ inline std::string tensor_data(DType dtype, int64_t n, RandomBytes& random) {
   return dtype_info(dtype).block_elements == 1 ? float_data(dtype, n, random) : block_data(dtype, n, random);
 }
 
+/// `n` ids from 0 to n_distinct - 1.
+inline std::vector<int32_t> random_ids(int64_t n, uint64_t seed, int64_t n_distinct = 272) {
+  std::vector<int32_t> ids;
+  for (int64_t i = 0; i < n; ++i) {
+    const double at = uniform_at(seed, 0, static_cast<uint64_t>(i));
+    ids.push_back(static_cast<int32_t>(at * static_cast<double>(n_distinct)));
+  }
+  return ids;
+}
+
 /// Writes the file and returns its path.
 inline std::filesystem::path write_random_model(const std::filesystem::path& folder, const RandomModelShape& shape) {
   const int64_t n_head = shape.d_model / shape.d_head;

@@ -1,7 +1,7 @@
 // Rounding keys and values to the types of the cache (EncodeArgs in table.h).
 namespace vitro::VITRO_ISA_NS {
 
-/// max |x|; NaN if an element is NaN or infinite.
+/// max |x|; the one NaN of positive sign and no payload if an element is NaN or infinite.
 static float largest_magnitude(const float* x, int64_t n) {
   F32x16 highest = zero(), poison = zero();
   for_each_vector(n, [&](int64_t i, int64_t n_lanes) {
@@ -9,7 +9,7 @@ static float largest_magnitude(const float* x, int64_t n) {
     highest = max(abs(lanes), highest);
     poison = fma(lanes, zero(), poison);  // a NaN is lost in max
   });
-  return reduce_max(highest) + reduce_add(poison);
+  return reduce_add(poison) == 0 ? reduce_max(highest) : NAN;
 }
 
 /// To nearest, halves away from zero: the float32 below 0.5 added, then truncated. (0.5 itself would lift the float32

@@ -56,23 +56,28 @@ inline const ConfigValue* find_value(const ModelConfig& config, std::string_view
   return nullptr;
 }
 
+/// A description with these members in place of its own.
+inline Value changed(std::string_view text, std::string_view members) {
+  Value config = json(text);
+  const Value changes = json(fmt::format("{{{}}}", members));
+  for (const Value::Member& change : *changes.as_object()) {
+    auto& old = *config.as_object();
+    std::erase_if(old, [&](const Value::Member& member) { return member.first == change.first; });
+    old.push_back(change);
+  }
+  return config;
+}
+
 struct BadText {
-  const char* members;  ///< put into the good description; the first of two equal keys is the one to spoil
+  const char* members;  ///< that spoil the good description
   const char* part;     ///< of the message
 };
 
-/// Replaces members of a good description one by one and expects the message.
+/// Spoils a good description in one way after the other and expects the message.
 inline void expect_refusals(std::string_view good, std::initializer_list<BadText> cases) {
   for (const BadText& bad : cases) {
     SCOPED_TRACE(bad.members);
-    Value config = json(good);
-    const Value changes = json(fmt::format("{{{}}}", bad.members));
-    for (const Value::Member& change : *changes.as_object()) {
-      auto& members = *config.as_object();
-      std::erase_if(members, [&](const Value::Member& member) { return member.first == change.first; });
-      members.push_back(change);
-    }
-    const auto result = read(SourceFormat::kHuggingFace, config);
+    const auto result = read(SourceFormat::kHuggingFace, changed(good, bad.members));
     ASSERT_FALSE(result) << "accepted";
     EXPECT_NE(result.error().message.find(bad.part), std::string::npos) << result.error().message;
   }

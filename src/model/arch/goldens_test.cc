@@ -1,9 +1,8 @@
 // Every family against real files: a checkpoint as Hugging Face writes it and its GGUF twin must describe the same
 // model and, bound, give bit-identical tensors under our names. Over tests/golden, and over the shared goldens where
 // they are.
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
-
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -13,9 +12,11 @@
 
 #include "formats/checkpoint.h"
 #include "model/arch/architecture.h"
+#include "model/differences.h"
 #include "tensor/panel.h"
+#include "testing/golden_twin.h"
+#include "testing/goldens.h"
 #include "testing/safetensors_writer.h"
-#include "testing/shared_data.h"
 #include "weights/bind.h"
 
 namespace vitro {
@@ -49,16 +50,6 @@ std::vector<float> our_values(const Checkpoint& checkpoint, const BoundTensor& b
   return ours;
 }
 
-/// Folders of checkpoints and of their GGUF twins.
-std::vector<std::pair<std::filesystem::path, std::filesystem::path>> golden_roots() {
-  std::vector<std::pair<std::filesystem::path, std::filesystem::path>> roots;
-  roots.emplace_back(testing::repo_path("tests/golden"), testing::repo_path("tests/golden/gguf"));
-  const auto models = shared_path("goldens/models");
-  const auto ggufs = shared_path("goldens/gguf");
-  if (models && ggufs) roots.emplace_back(*models, *ggufs);
-  return roots;
-}
-
 struct Opened {
   Checkpoint checkpoint;
   ModelDescription description;
@@ -78,27 +69,7 @@ Opened open_all(const std::filesystem::path& path) {
   return opened;
 }
 
-struct Twin {
-  const char* name;
-  bool is_same_model;  ///< false: GGUF cannot say the fact (see the goldens' README); the weights must still agree
-};
-class TwinTest : public ::testing::TestWithParam<Twin> {};
-
-/// GGUF keeps reals as float32: equal as such, and then the same.
-void expect_same_real(double& hf, double& gguf) {
-  EXPECT_EQ(static_cast<float>(hf), static_cast<float>(gguf));
-  hf = gguf;
-}
-
-/// GGUF keeps llama3's stretching as divisors (rope_test compares those); all else must be equal.
-void expect_same_block(BlockSpec hf, BlockSpec gguf) {
-  expect_same_real(hf.norm.eps, gguf.norm.eps);
-  expect_same_real(hf.attn.qk_norm_spec.eps, gguf.attn.qk_norm_spec.eps);
-  expect_same_real(hf.attn.scale, gguf.attn.scale);
-  expect_same_real(hf.residual_scale, gguf.residual_scale);
-  if (gguf.attn.rope.scaling == RopeScaling::kFactors) hf.attn.rope = gguf.attn.rope;
-  EXPECT_TRUE(hf == gguf);
-}
+class TwinTest : public ::testing::TestWithParam<testing::Golden> {};
 
 void expect_twins(const Opened& hf, const Opened& gguf, bool is_same_model) {
   for (const auto& [name, values] : gguf.tensors) {
@@ -109,44 +80,31 @@ void expect_twins(const Opened& hf, const Opened& gguf, bool is_same_model) {
     ASSERT_TRUE(it != gguf.tensors.end()) << name;
     EXPECT_EQ(0, std::memcmp(values.data(), it->second.data(), values.size() * sizeof(float))) << name;
   }
-  const ModelConfig& a = hf.description.config;
-  const ModelConfig& b = gguf.description.config;
-  EXPECT_EQ(a.vocab_size, b.vocab_size);
-  EXPECT_EQ(a.n_ctx, b.n_ctx);
-  EXPECT_EQ(a.is_head_tied, b.is_head_tied);
-  EXPECT_EQ(a.embed_scale, b.embed_scale);
-  EXPECT_EQ(a.logit_scale, b.logit_scale);
-  EXPECT_EQ(a.logit_softcap, b.logit_softcap);
-  ASSERT_EQ(a.blocks.size(), b.blocks.size());
-  for (size_t i = 0; is_same_model && i < a.blocks.size(); ++i) expect_same_block(a.blocks[i], b.blocks[i]);
+  const std::vector<std::string> differences = config_differences(hf.description.config, gguf.description.config);
+  EXPECT_EQ(differences.empty(), is_same_model) << fmt::format("{}", fmt::join(differences, ", "));
 }
 
 TEST_P(TwinTest, HuggingFaceAndGgufBindToTheSameTensors) {
-  const std::string name = GetParam().name;
-  int n_compared = 0;
-  for (const auto& [models, ggufs] : golden_roots()) {
-    if (!exists(models / name) || !exists(ggufs / (name + ".gguf"))) continue;
-    SCOPED_TRACE(models.string());
-    expect_twins(open_all(models / name), open_all(ggufs / (name + ".gguf")), GetParam().is_same_model);
-    ++n_compared;
-  }
-  if (n_compared == 0) GTEST_SKIP() << "only among the shared goldens, which are not there";
+  const testing::Golden& golden = GetParam();
+  if (!is_family_known(golden)) GTEST_SKIP() << golden << ": not implemented";
+  const Opened hf = open_all(golden_path(golden));
+  EXPECT_EQ(hf.description.config.family, hf.description.arch->name);
+  if (golden.twin == testing::TwinKind::kNone) return;
+  const testing::GoldenTwin twin(golden.name);
+  expect_twins(hf, open_all(twin.path()), golden.twin != testing::TwinKind::kSaysLess);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Goldens, TwinTest,
-    ::testing::Values(Twin{"gpt2", true}, Twin{"gpt2-scaled", false}, Twin{"gpt-neox", true},
-                      Twin{"gpt-neox-serial", true}, Twin{"llama-gqa", true}, Twin{"llama-mha", true},
-                      Twin{"llama-mqa", true}, Twin{"llama-rope-dynamic", false}, Twin{"llama-rope-linear", true},
-                      Twin{"llama-rope-llama3", true}, Twin{"llama-rope-yarn", true}, Twin{"mistral-sliding", false},
-                      Twin{"qwen3", true}, Twin{"phi3", true}, Twin{"phi3-longrope", false}, Twin{"qwen2", true},
-                      Twin{"qwen2-sliding", false}, Twin{"gemma", true}, Twin{"gemma2", false}, Twin{"smollm3", true},
-                      Twin{"granite", true}, Twin{"olmo2", true}, Twin{"glm4", true}, Twin{"cohere", true}),
-    [](const auto& twin) {
-      std::string name = twin.param.name;
-      std::replace(name.begin(), name.end(), '-', '_');
-      return name;
-    });
+// The float32 checkpoints that the others were made of have the same names, and the same values.
+TEST_P(TwinTest, BindsToTheSameTensorsInFloat32) {
+  const testing::Golden& golden = GetParam();
+  if (!is_family_known(golden)) GTEST_SKIP() << golden << ": not implemented";
+  const auto folder = shared_path(std::string("goldens/models/") + golden.name);
+  if (!folder) GTEST_SKIP() << "the shared goldens are not there";
+  expect_twins(open_all(*folder), open_all(golden_path(golden)), true);
+}
+
+INSTANTIATE_TEST_SUITE_P(Goldens, TwinTest, ::testing::ValuesIn(testing::kGoldens),
+                         [](const auto& param) { return testing::test_name(param.param); });
 
 TEST(GoldensTest, Gemma3Binds) {
   const Opened opened = open_all(testing::repo_path("tests/golden/gemma3"));
@@ -154,35 +112,11 @@ TEST(GoldensTest, Gemma3Binds) {
   EXPECT_TRUE(opened.tensors.contains("blocks.5.ffn_post_norm.gain"));
 }
 
-// One tensor [n_head, d_head] gives every head its gain.
-TEST(GoldensTest, CohereBindsTheNormOfEachHead) {
-  const auto folder = testing::repo_path("tests/golden/own/cohere-qknorm");
-  const auto checkpoint = Checkpoint::open(folder);
-  ASSERT_TRUE(checkpoint) << checkpoint.error().message;
-  const Opened opened = open_all(folder);
-  const AttentionSpec& attn = opened.description.config.blocks[1].attn;
-  for (const WeightEntry& entry : checkpoint->tensors()) {
-    if (entry.name != "model.layers.1.self_attn.q_norm.weight") continue;
-    const std::vector<float> all = file_values(*checkpoint, entry);
-    std::vector<float> joined;
-    for (int64_t h = 0; h < attn.n_head; ++h) {
-      const std::vector<float>& gain = opened.tensors.at(fmt::format("blocks.1.attn.q_norm.{}.gain", h));
-      EXPECT_EQ(static_cast<int64_t>(gain.size()), attn.d_head);
-      joined.insert(joined.end(), gain.begin(), gain.end());
-    }
-    EXPECT_EQ(joined, all);
-    return;
-  }
-  FAIL() << "no such tensor";
-}
-
 // Checkpoints of the bare body, as OpenAI's GPT-2 was published, lack the prefix and hold masks.
 TEST(GoldensTest, Gpt2WithoutPrefixBinds) {
   const auto original = testing::repo_path("tests/golden/gpt2");
-  const auto folder = std::filesystem::temp_directory_path() / ("vitro_gpt2_" + std::to_string(::getpid()));
-  std::filesystem::create_directories(folder);
-  std::filesystem::copy_file(original / "config.json", folder / "config.json",
-                             std::filesystem::copy_options::overwrite_existing);
+  const testing::TempFolder copy;
+  std::filesystem::copy(original / "config.json", copy.path());
   const auto checkpoint = Checkpoint::open(original);
   ASSERT_TRUE(checkpoint) << checkpoint.error().message;
   testing::SafetensorsWriter writer;
@@ -194,11 +128,10 @@ TEST(GoldensTest, Gpt2WithoutPrefixBinds) {
   }
   writer.add("h.0.attn.bias", DType::kF32, {1, 1, 2, 2}, std::string(16, '\0'));
   writer.add("h.0.attn.masked_bias", DType::kF32, {}, std::string(4, '\0'));
-  testing::write_file(folder / "model.safetensors", writer.bytes());
-  const Opened bare = open_all(folder);
+  testing::write_file(copy.path() / "model.safetensors", writer.bytes());
+  const Opened bare = open_all(copy.path());
   const Opened full = open_all(original);
   EXPECT_EQ(bare.tensors, full.tensors);
-  std::filesystem::remove_all(folder);
 }
 
 TEST(GoldensTest, Llama2cFileBinds) {

@@ -63,18 +63,14 @@ Result<ModelConfig> read_config(SourceFormat format, const Value& config) {
 }
 
 ModuleNames hf_module_names() {
-  return {.roots = kHfRoots,
-          .block = "layers.",
-          .embed = "embed_in",
-          .final_norm = "final_layer_norm",
-          .unembed = "embed_out",
-          .attn_norm = "input_layernorm",
-          .o = "attention.dense",
-          .ffn_norm = "post_attention_layernorm",
-          .up = "mlp.dense_h_to_4h",
-          .down = "mlp.dense_4h_to_h",
-          .qkv = "attention.query_key_value",
-          .qkv_layout = QkvLayout::kGrouped};
+  ModuleNames names = hf_megatron_names(kHfRoots);
+  names.block = "layers.";
+  names.embed = "embed_in";
+  names.final_norm = "final_layer_norm";
+  names.unembed = "embed_out";
+  names.o = "attention.dense";
+  names.qkv = "attention.query_key_value";
+  return names;
 }
 
 /// GGUF's converter re-orders q, k, v from heads to blocks.

@@ -14,6 +14,10 @@ constexpr std::string_view kHfTypes[] = {"llama", "mistral"};
 constexpr std::string_view kGgufNames[] = {"llama"};
 constexpr std::string_view kNoRoot[] = {""};
 constexpr std::string_view kIgnorable[] = {".rotary_emb.inv_freq", "lm_head.weight", "output.weight"};
+constexpr std::string_view kDiffers =
+    "Dynamic scaling: a sequence keeps the frequencies of its prompt's length. transformers takes new ones while the "
+    "text "
+    "grows, but leaves the keys in its cache rotated by the old ones.";
 
 /// Biases of one half of a block; Llama has one switch for each half.
 struct Biases {
@@ -120,6 +124,7 @@ const Architecture kLlama = {.name = "llama",
                              .golden = "llama-gqa",
                              .read_config = read_config,
                              .tensor_slots = tensor_slots,
-                             .ignorable_tensors = kIgnorable};
+                             .ignorable_tensors = kIgnorable,
+                             .differs = kDiffers};
 
 }  // namespace vitro
