@@ -44,24 +44,27 @@ PageLayout page_layout(const KvCacheSpec& spec, const KvLayerShape& layer) {
           cache_n_scales(spec.type, layer.d_head)};
 }
 
-// in [n, width] -> out [width, stride], n <= kRun columns of it
+// in [n, width] -> out [width, stride], n <= kRun columns of it; T has the elements' size
 template <class T>
-void transpose_as(const std::byte* in, int64_t n, int64_t width, std::byte* out, int64_t stride) {
-  const T* __restrict row = reinterpret_cast<const T*>(in);
-  T* __restrict column = reinterpret_cast<T*>(out);
-  if (n == kRun) {  // with a known length the compiler makes vectors of it
+void transpose_as(const std::byte* __restrict in, int64_t n, int64_t width, std::byte* __restrict out, int64_t stride) {
+  constexpr int64_t kBytes = sizeof(T);
+  if (n == kRun) {
     for (int64_t i = 0; i < width; ++i) {
-      for (int64_t t = 0; t < kRun; ++t) column[i * stride + t] = row[t * width + i];
+      T columns[kRun];  // of a known number, which the compiler keeps in registers
+      for (int64_t t = 0; t < kRun; ++t) std::memcpy(&columns[t], in + (t * width + i) * kBytes, kBytes);
+      std::memcpy(out + i * stride * kBytes, columns, sizeof columns);
     }
     return;
   }
   for (int64_t t = 0; t < n; ++t) {
-    for (int64_t i = 0; i < width; ++i) column[i * stride + t] = row[t * width + i];
+    for (int64_t i = 0; i < width; ++i) {
+      std::memcpy(out + (i * stride + t) * kBytes, in + (t * width + i) * kBytes, kBytes);
+    }
   }
 }
 
 void transpose(int64_t element_bytes, const std::byte* in, int64_t n, int64_t width, std::byte* out, int64_t stride) {
-  if (element_bytes == 4) return transpose_as<float>(in, n, width, out, stride);
+  if (element_bytes == 4) return transpose_as<uint32_t>(in, n, width, out, stride);
   if (element_bytes == 2) return transpose_as<uint16_t>(in, n, width, out, stride);
   transpose_as<uint8_t>(in, n, width, out, stride);
 }
