@@ -39,6 +39,7 @@ struct VerifyReport {
   int64_t n_step_rows = 0;  ///< rows computed token by token and compared bit for bit with the whole pass
   int64_t n_greedy = 0;     ///< greedy tokens compared
   int64_t n_greedy_equal = 0;
+  std::string repeated_fault;         ///< a mistake of the reference that explains every difference; empty: none needed
   std::vector<std::string> notes;     ///< what was seen and is fine (a tie)
   std::vector<std::string> failures;  ///< what does not pass; empty: verified
   double seconds = 0;

@@ -29,15 +29,15 @@ std::vector<float> alibi_slopes(int64_t n_head, double max_bias) {
 
 void fill_alibi(const AttentionSpec& spec, std::span<const float> slopes, int64_t n_keys, int64_t n_positions,
                 Rows table) {
-  const float scale = spec.is_alibi_scaled ? static_cast<float>(spec.scale) : 1.0F;
+  const auto factor = static_cast<float>(spec.alibi_factor);
   for (int64_t h = 0; h < table.n_rows; ++h) {
     const float slope = slopes[static_cast<size_t>(h)];
     float* row = table.row(h);
     for (int64_t i = 0; i < n_keys; ++i) {
       if (spec.is_alibi_bf16) {
-        row[i] = scale * round_to_bf16(round_to_bf16(slope) * round_to_bf16(static_cast<float>(i)));
+        row[i] = factor * round_to_bf16(round_to_bf16(slope) * round_to_bf16(static_cast<float>(i)));
       } else {
-        row[n_positions - 1 - i] = scale * (slope * static_cast<float>(-i));
+        row[n_positions - 1 - i] = factor * (slope * static_cast<float>(-i));
       }
     }
   }

@@ -19,7 +19,7 @@ std::vector<float> alibi_slopes(int64_t n_head, double max_bias);
 /// positions; n_positions is what the table was made for.
 ///   bias(q, k) = slope_h (k - q)                              at column n_positions - 1 - (q - k)
 ///   is_alibi_bf16: bf16(bf16(slope_h) bf16(k))                at column k; softmax does not see the difference in q
-/// times spec.scale where spec.is_alibi_scaled. Other columns are left alone.
+/// times spec.alibi_factor. Other columns are left alone.
 void fill_alibi(const AttentionSpec& spec, std::span<const float> slopes, int64_t n_keys, int64_t n_positions,
                 Rows table);
 

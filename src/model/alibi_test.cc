@@ -60,7 +60,7 @@ TEST(AlibiTest, TheTableHoldsSlopeTimesDistance) {
 TEST(AlibiTest, ABiasBeforeTheScaleIsScaled) {
   const AttentionSpec plain{.n_head = 2, .scale = 0.25, .alibi_max_bias = 8.0};
   AttentionSpec scaled = plain;
-  scaled.is_alibi_scaled = true;
+  scaled.alibi_factor = scaled.scale;
   const Table a(plain, 8, 8), b(scaled, 8, 8);
   for (size_t i = 0; i < a.values.size(); ++i) EXPECT_EQ(b.values[i], 0.25F * a.values[i]);
 }

@@ -67,7 +67,10 @@ class Checker {
     not_negative("attn.qkv_clip", attn.qkv_clip);
     if (attn.mask == MaskKind::kWindow) range("attn.window", attn.window, 1, kMaxContext);
     if (attn.position == PositionKind::kRope) rope(attn, attn.rope);
-    if (attn.position == PositionKind::kAlibi) positive("attn.alibi_max_bias", attn.alibi_max_bias);
+    if (attn.position == PositionKind::kAlibi) {
+      positive("attn.alibi_max_bias", attn.alibi_max_bias);
+      positive("attn.alibi_factor", attn.alibi_factor);
+    }
   }
 
   /// Where the file gives no width of a head, the heads must divide d_model.
@@ -196,8 +199,8 @@ class Refusals {
 };
 
 bool has_same_bias(const AttentionSpec& a, const AttentionSpec& b) {
-  return a.n_head == b.n_head && a.alibi_max_bias == b.alibi_max_bias && a.is_alibi_scaled == b.is_alibi_scaled &&
-         a.is_alibi_bf16 == b.is_alibi_bf16 && a.scale == b.scale;
+  return a.n_head == b.n_head && a.alibi_max_bias == b.alibi_max_bias && a.alibi_factor == b.alibi_factor &&
+         a.is_alibi_bf16 == b.is_alibi_bf16;
 }
 
 void refuse_attention(const AttentionSpec& attn, Refusals& refuse) {

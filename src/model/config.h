@@ -88,10 +88,10 @@ struct AttentionSpec {
   int64_t n_summary = 0;   ///< kFixedBlocks: columns of each past block that all later rows see
   bool has_sinks = false;  ///< a learned logit a head that takes part in the softmax
   PositionKind position = PositionKind::kRope;
-  RopeSpec rope = {};            ///< position == kRope
-  double alibi_max_bias = 0.0;   ///< alibi: slopes are 2^(-max_bias i / n), formula in model/alibi.h
-  bool is_alibi_scaled = false;  ///< the bias is added before the scale
-  bool is_alibi_bf16 = false;    ///< slope, position and their product are rounded to bfloat16 (Falcon)
+  RopeSpec rope = {};           ///< position == kRope
+  double alibi_max_bias = 0.0;  ///< alibi: slopes are 2^(-max_bias i / n), formula in model/alibi.h
+  double alibi_factor = 1.0;    ///< multiplies the bias: d_head^-1/2 where it is added before the scale (Falcon)
+  bool is_alibi_bf16 = false;   ///< slope, position and their product are rounded to bfloat16 (Falcon)
   // Latent attention (DeepSeek); 0: none.
   int64_t q_lora_rank = 0, kv_lora_rank = 0, d_head_nope = 0, d_head_rope = 0;
   friend bool operator==(const AttentionSpec&, const AttentionSpec&) = default;

@@ -33,7 +33,7 @@ class Differences {
     field("rope.scaling", a.scaling, b.scaling);
     if (a.scaling != b.scaling || a.scaling == RopeScaling::kNone) return;
     field("rope.n_ctx_original", a.n_ctx_original, b.n_ctx_original);
-    if (a.scaling == RopeScaling::kLongRope) return;
+    if (a.scaling == RopeScaling::kLongRope) return factor_lists(a, b);
     field("rope.factor", a.factor, b.factor);
     field("rope.low_freq_factor", a.low_freq_factor, b.low_freq_factor);
     field("rope.high_freq_factor", a.high_freq_factor, b.high_freq_factor);
@@ -43,6 +43,13 @@ class Differences {
     field("rope.mscale_all_dim", a.mscale_all_dim, b.mscale_all_dim);
     field("rope.attention_factor", a.attention_factor, b.attention_factor);
     field("rope.is_truncated", a.is_truncated, b.is_truncated);
+  }
+
+  /// Where one side's lists stand in tensors there is nothing to compare.
+  void factor_lists(const RopeSpec& a, const RopeSpec& b) {
+    if (a.short_factors.empty() || b.short_factors.empty()) return;
+    field("rope.short_factors", a.short_factors, b.short_factors);
+    field("rope.long_factors", a.long_factors, b.long_factors);
   }
 
   void attention(const AttentionSpec& a, const AttentionSpec& b) {
@@ -67,9 +74,12 @@ class Differences {
     field("attn.position", a.position, b.position);
     if (a.position == PositionKind::kRope && b.position == PositionKind::kRope) rope(a.rope, b.rope);
     field("attn.alibi_max_bias", a.alibi_max_bias, b.alibi_max_bias);
-    field("attn.is_alibi_scaled", a.is_alibi_scaled, b.is_alibi_scaled);
-    field("attn.kv_lora_rank", a.kv_lora_rank, b.kv_lora_rank);
+    field("attn.alibi_factor", a.alibi_factor, b.alibi_factor);
+    field("attn.is_alibi_bf16", a.is_alibi_bf16, b.is_alibi_bf16);
     field("attn.q_lora_rank", a.q_lora_rank, b.q_lora_rank);
+    field("attn.kv_lora_rank", a.kv_lora_rank, b.kv_lora_rank);
+    field("attn.d_head_nope", a.d_head_nope, b.d_head_nope);
+    field("attn.d_head_rope", a.d_head_rope, b.d_head_rope);
   }
 
   void block(const BlockSpec& a, const BlockSpec& b) {
@@ -78,6 +88,7 @@ class Differences {
     field("residual", a.residual, b.residual);
     field("residual_from_norm", a.residual_from_norm, b.residual_from_norm);
     field("residual_scale", a.residual_scale, b.residual_scale);
+    field("has_cross_attention", a.has_cross_attention, b.has_cross_attention);
     attention(a.attn, b.attn);
     field("ffn.d_ff", a.ffn.d_ff, b.ffn.d_ff);
     field("ffn.is_gated", a.ffn.is_gated, b.ffn.is_gated);
@@ -90,11 +101,12 @@ class Differences {
   void model(const ModelConfig& a, const ModelConfig& b) {
     field("kind", a.kind, b.kind);
     field("d_model", a.d_model, b.d_model);
+    field("d_embed", a.d_embed, b.d_embed);
     field("vocab_size", a.vocab_size, b.vocab_size);
-    field("n_ctx", a.n_ctx, b.n_ctx);
     field("embed_scale", a.embed_scale, b.embed_scale);
     norm("embed_norm", a.embed_norm, b.embed_norm);
     field("position", a.position, b.position);
+    field("is_sinusoid_adjacent", a.is_sinusoid_adjacent, b.is_sinusoid_adjacent);
     field("position_offset", a.position_offset, b.position_offset);
     field("n_position_rows", a.n_position_rows, b.n_position_rows);
     field("n_token_types", a.n_token_types, b.n_token_types);

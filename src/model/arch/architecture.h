@@ -1,6 +1,6 @@
 // Architecture: everything the engine knows about one family, as data and two pure functions. One file a family in this
-// folder, one line in registry.cc, one golden, one line in docs/architectures. Foreign names live here and nowhere
-// else.
+// folder, one line in registry.cc, one golden; docs/architectures is made from these. Foreign names live here and
+// nowhere else.
 #pragma once
 
 #include <span>
@@ -13,6 +13,14 @@
 #include "weights/slot.h"
 
 namespace vitro {
+
+/// A mistake of the reference that one of its goldens carries. Repeated, it must explain every difference: that is the
+/// proof that nothing else differs.
+struct ReferenceFault {
+  std::string_view golden;       ///< name of the folder
+  std::string_view text;         ///< what the reference does, after "agrees with"
+  void (*repeat)(ModelConfig*);  ///< turns the description into what the reference computes
+};
 
 struct Architecture {
   std::string_view name;                             ///< ours, e.g. "llama"
@@ -32,6 +40,7 @@ struct Architecture {
 
   /// Where models of this family knowingly compute otherwise than transformers, and why; for people.
   std::string_view differs = {};
+  const ReferenceFault* fault = nullptr;
 };
 
 /// All families, in registry order.

@@ -31,7 +31,8 @@ UniformDecoder make_decoder(const DecoderSizes& sizes, const FalconKnobs& knobs)
   set_projection_biases(knobs.has_bias, &block);
   if (knobs.has_alibi) {
     set_alibi(kAlibiMaxBias, &block.attn);
-    block.attn.is_alibi_scaled = block.attn.is_alibi_bf16 = true;
+    block.attn.alibi_factor = block.attn.scale;  // added before the scale
+    block.attn.is_alibi_bf16 = true;
   } else {
     set_rope(knobs.rope, &block.attn);
   }
@@ -115,6 +116,19 @@ std::vector<TensorSlot> tensor_slots(SourceFormat format, const ModelConfig& con
   return decoder_slots(config, names);
 }
 
+constexpr std::string_view kDiffers =
+    "ALiBi (RW form) is added once, before the scale, as in the published code and in transformers' default attention";
+
+/// transformers 5.24 puts ALiBi into the mask and, in eager attention alone, adds it to the scores once more.
+constexpr ReferenceFault kAlibiTwice = {
+    .golden = "falcon-alibi",
+    .text = "ALiBi added twice, as in transformers' eager attention",
+    .repeat =
+        [](ModelConfig* config) {
+          for (BlockSpec& block : config->blocks) block.attn.alibi_factor *= 2.0;
+        },
+};
+
 }  // namespace
 
 const Architecture kFalcon = {.name = "falcon",
@@ -123,6 +137,8 @@ const Architecture kFalcon = {.name = "falcon",
                               .golden = "falcon-gqa",
                               .read_config = read_config,
                               .tensor_slots = tensor_slots,
-                              .ignorable_tensors = kIgnorable};
+                              .ignorable_tensors = kIgnorable,
+                              .differs = kDiffers,
+                              .fault = &kAlibiTwice};
 
 }  // namespace vitro

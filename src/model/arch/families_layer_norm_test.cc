@@ -140,7 +140,8 @@ TEST(BloomTest, ReadsThePublishedConfig) {
   const BlockSpec& block = config.blocks[1];
   EXPECT_EQ(block.attn.position, PositionKind::kAlibi);
   EXPECT_EQ(block.attn.alibi_max_bias, 8.0);
-  EXPECT_FALSE(block.attn.is_alibi_scaled || block.attn.is_alibi_bf16 || block.residual_from_norm);
+  EXPECT_EQ(block.attn.alibi_factor, 1.0);
+  EXPECT_FALSE(block.attn.is_alibi_bf16 || block.residual_from_norm);
   EXPECT_EQ(block.attn.n_head, 6);
   EXPECT_EQ(block.ffn.d_ff, 192);
   EXPECT_EQ(block.ffn.activation, ActivationKind::kGeluTanh);
@@ -327,7 +328,8 @@ TEST(FalconTest, ReadsTheThreeForms) {
   EXPECT_EQ(alibi.attn.n_kv_head, 4);
   EXPECT_EQ(alibi.residual, Residual::kSequential);
   EXPECT_EQ(alibi.attn.position, PositionKind::kAlibi);
-  EXPECT_TRUE(alibi.attn.is_alibi_scaled && alibi.attn.is_alibi_bf16);
+  EXPECT_EQ(alibi.attn.alibi_factor, alibi.attn.scale);
+  EXPECT_TRUE(alibi.attn.is_alibi_bf16);
   EXPECT_TRUE(alibi.attn.has_k_bias && alibi.attn.has_o_bias && alibi.ffn.has_in_bias && alibi.ffn.has_out_bias);
   expect_refusals(rw, {{R"("num_kv_heads": 2)", "'num_kv_heads' = 2 is not implemented (only 4)"}});
 }

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kHfTypes[] = {"opt"};
 constexpr std::string_view kHfRoots[] = {"model.decoder.", "decoder.", ""};
-constexpr std::string_view kIgnorable[] = {"lm_head.weight"};
+constexpr std::string_view kIgnorable[] = {"lm_head.weight", "decoder.version", ".decoder.version"};
 
 constexpr double kEps = 1e-5;  // fixed in the vendor's code
 constexpr int64_t kPositionOffset = 2;
