@@ -122,6 +122,8 @@ def differences(rows: list[dict]) -> str:
     if not said:
         return ""
     lines = "".join(f"- {family}: {differs}\n" for family, differs in said)
+    lines += "".join(f"- The numbers of `{row['name']}` are met to the last of them with a mistake of the reference repeated: "
+                     f"{row['repeated_fault']}.\n" for row in rows if row["repeated_fault"])
     return f"\n## Where they differ from transformers\n\n{lines}"
 
 

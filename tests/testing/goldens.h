@@ -77,13 +77,4 @@ inline std::string test_name(const Golden& golden) {
   return name;
 }
 
-/// False while the golden's family, or a knob that it turns, is not implemented.
-inline bool is_family_known(const Golden& golden) {
-  const auto checkpoint = Checkpoint::open(golden_path(golden), {.needs_weights = false});
-  if (!checkpoint) return true;
-  const auto description = describe_model(*checkpoint);
-  if (!description) return description.error().code != ErrorCode::kUnsupported;
-  return check_runnable(description->config).has_value();
-}
-
 }  // namespace vitro::testing

@@ -86,7 +86,6 @@ void expect_twins(const Opened& hf, const Opened& gguf, bool is_same_model) {
 
 TEST_P(TwinTest, HuggingFaceAndGgufBindToTheSameTensors) {
   const testing::Golden& golden = GetParam();
-  if (!is_family_known(golden)) GTEST_SKIP() << golden << ": not implemented";
   const Opened hf = open_all(golden_path(golden));
   EXPECT_EQ(hf.description.config.family, hf.description.arch->name);
   if (golden.twin == testing::TwinKind::kNone) return;
@@ -97,7 +96,6 @@ TEST_P(TwinTest, HuggingFaceAndGgufBindToTheSameTensors) {
 // The float32 checkpoints that the others were made of have the same names, and the same values.
 TEST_P(TwinTest, BindsToTheSameTensorsInFloat32) {
   const testing::Golden& golden = GetParam();
-  if (!is_family_known(golden)) GTEST_SKIP() << golden << ": not implemented";
   const auto folder = shared_path(std::string("goldens/models/") + golden.name);
   if (!folder) GTEST_SKIP() << "the shared goldens are not there";
   expect_twins(open_all(*folder), open_all(golden_path(golden)), true);
