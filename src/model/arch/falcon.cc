@@ -125,7 +125,7 @@ std::vector<TensorSlot> tensor_slots(SourceFormat format, const ModelConfig& con
 }
 
 constexpr std::string_view kDiffers =
-    "ALiBi (RW form) is added once, before the scale, as in the published code and in transformers' default attention";
+    "ALiBi (RW form) is added once, before the scale, as in the published code and in transformers' default attention.";
 
 /// transformers 5.24 puts ALiBi into the mask and, in eager attention alone, adds it to the scores once more.
 constexpr ReferenceFault kAlibiTwice = {
