@@ -164,6 +164,10 @@ std::vector<TensorSlot> tensor_slots(SourceFormat format, const ModelConfig& con
   return decoder_slots(config, format == SourceFormat::kGguf ? gguf_fused_names() : hf_module_names());
 }
 
+constexpr std::string_view kDiffers =
+    "expansion_ratio, alibi, alibi_bias_max, no_bias, qk_ln, logit_scale and grouped heads mean what the vendor's code "
+    "makes of them; transformers does not look at them";
+
 }  // namespace
 
 const Architecture kMpt = {.name = "mpt",
@@ -172,6 +176,7 @@ const Architecture kMpt = {.name = "mpt",
                            .golden = "mpt",
                            .read_config = read_config,
                            .tensor_slots = tensor_slots,
-                           .ignorable_tensors = kIgnorable};
+                           .ignorable_tensors = kIgnorable,
+                           .differs = kDiffers};
 
 }  // namespace vitro
