@@ -2,6 +2,7 @@
 // folder.
 #include <fmt/ranges.h>
 
+#include <iterator>
 #include <optional>
 
 #include "cli/commands.h"
@@ -56,9 +57,7 @@ Value error_value(double error) { return error < 0 ? Value() : Value(error); }
 Value::Object report_json(const Result<VerifyReport>& report) {
   if (!report) return {{"passed", Value(false)}, {"error", Value(report.error().message)}};
   const VerifyReport& r = *report;
-  return {{"name", Value(r.name)},
-          {"family", Value(r.family)},
-          {"passed", Value(r.passed())},
+  return {{"passed", Value(r.passed())},
           {"logits_error", error_value(r.logits_error)},
           {"hidden_error", error_value(r.hidden_error)},
           {"attention_error", error_value(r.attention_error)},
@@ -74,14 +73,21 @@ Value::Object report_json(const Result<VerifyReport>& report) {
           {"seconds", Value(r.seconds)}};
 }
 
-Value with_folder(const std::string& folder, Value::Object members) {
-  members.insert(members.begin(), {"folder", Value(folder)});
+void append(Value::Object more, Value::Object* members) {
+  std::move(more.begin(), more.end(), std::back_inserter(*members));
+}
+
+Value outcome_json(const Outcome& outcome) {
+  Value::Object members{{"folder", Value(outcome.folder)}};
+  if (outcome.report)
+    append({{"name", Value(outcome.report->name)}, {"family", Value(outcome.report->family)}}, &members);
+  append(report_json(outcome.report), &members);
   return Value(std::move(members));
 }
 
 void print_outcome(const Outcome& outcome, bool is_json) {
   if (is_json) {
-    put_json(with_folder(outcome.folder, report_json(outcome.report)));
+    put_json(outcome_json(outcome));
   } else if (outcome.report) {
     print_row(outcome);
   } else {
@@ -152,33 +158,28 @@ void add_row(const GoldenVerdict& verdict, Table* table) {
 
 // What went wrong, below the table.
 void print_failures(const std::string& name, const Result<VerifyReport>& report) {
-  if (!report) put("{}: {}\n", name, report.error().message);
-  if (!report) return;
-  for (const std::string& failure : report->failures) put("{}: {}\n", name, failure);
+  const std::vector<std::string> failures = report ? report->failures : std::vector{report.error().message};
+  for (const std::string& failure : failures) put("{}: {}\n", name, failure);
+}
+
+Value twin_json(const GoldenVerdict& verdict) {
+  if (!verdict.twin) return Value();
+  Value::Object members = report_json(*verdict.twin);
+  append({{"cannot_say", texts(verdict.twin_cannot_say)}, {"contradicts", texts(verdict.twin_contradicts)}}, &members);
+  return Value(std::move(members));
 }
 
 Value golden_json(const GoldenVerdict& verdict) {
-  Value::Object members = report_json(verdict.report);
-  std::erase_if(members,
-                [](const Value::Member& member) { return member.first == "name" || member.first == "family"; });
-  const std::string family(verdict.arch ? verdict.arch->name : "");
-  const std::string differs(verdict.arch ? verdict.arch->differs : "");
-  const Value::Member head[] = {{"name", Value(name_of(verdict))},
-                                {"family", Value(family)},
-                                {"attention", Value(verdict.attention)},
-                                {"positions", Value(verdict.positions)},
-                                {"differs", Value(differs)},
-                                {"verdict", Value(std::string(verdict_word(verdict)))}};
-  members.insert(members.begin(), std::begin(head), std::end(head));
-  Value twin;
-  if (verdict.twin) {
-    Value::Object report = report_json(*verdict.twin);
-    report.emplace_back("cannot_say", texts(verdict.twin_cannot_say));
-    report.emplace_back("contradicts", texts(verdict.twin_contradicts));
-    twin = Value(std::move(report));
-  }
-  members.emplace_back("twin", std::move(twin));
-  return with_folder(verdict.folder.string(), std::move(members));
+  Value::Object members{{"folder", Value(verdict.folder.string())},
+                        {"name", Value(name_of(verdict))},
+                        {"family", Value(std::string(verdict.arch ? verdict.arch->name : ""))},
+                        {"attention", Value(verdict.attention)},
+                        {"positions", Value(verdict.positions)},
+                        {"differs", Value(std::string(verdict.arch ? verdict.arch->differs : ""))},
+                        {"verdict", Value(std::string(verdict_word(verdict)))}};
+  append(report_json(verdict.report), &members);
+  members.emplace_back("twin", twin_json(verdict));
+  return Value(std::move(members));
 }
 
 // NAME.gguf in the folder of --twins, or in "gguf" beside the goldens; empty where there is none.

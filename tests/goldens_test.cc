@@ -80,7 +80,7 @@ class OwnGoldens : public ::testing::TestWithParam<const KernelTable*> {};
 
 TEST_P(OwnGoldens, AgreeWithFloat64) {
   Bench bench(*GetParam());
-  const auto folders = golden_folders(repo_path("tests/golden/own"));
+  const auto folders = golden_folders(repo_path("tests/data/own"));
   ASSERT_TRUE(folders.has_value()) << folders.error().message;
   EXPECT_GE(folders->size(), 11U);
   for (const auto& folder : *folders) expect_verified(folder, {}, bench);

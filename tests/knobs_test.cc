@@ -180,7 +180,7 @@ const std::vector<Knob> kKnobs = {
 
 /// Members whose own members have the lines (norm, attn, ffn, blocks, moe), that no number depends on (family, n_ctx,
 /// token ids, the record of values), or that a test of their own compares with NumPy (is_sinusoid_adjacent:
-/// model/embedding_test.cc).
+/// model/sinusoid_test.cc).
 const std::map<std::string, std::set<std::string>> kElsewhere = {
     {"block", {"norm", "attn", "ffn"}},
     {"ffn", {"moe"}},
@@ -214,7 +214,8 @@ struct Golden {
   Expectation expectation;
 
   static Golden open(const std::string& name) {
-    const auto folder = repo_path("tests/golden/" + name);
+    const bool is_own = name.starts_with("own/");
+    const auto folder = repo_path((is_own ? "tests/data/" : "tests/golden/") + name);
     Checkpoint checkpoint = std::move(Checkpoint::open(folder)).value();
     ModelDescription description = std::move(describe_model(checkpoint)).value();
     return {std::move(checkpoint), std::move(description), std::move(open_expectation(folder)).value()};

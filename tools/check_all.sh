@@ -28,5 +28,6 @@ check house_test python3 tools/house_test.py
 for script in tools/check_layers.py tools/check_names.py tools/check_sizes.py tools/check_docs.py tools/check_headers.py; do
   check "$(basename "$script" .py)" python3 "$script"
 done
+check knob_goldens "$python" tools/make_knob_goldens.py --check
 check goldens "$python" tools/make_golden.py --check --shared "${VITRO_SHARED:-../shared}"
 exit $failed

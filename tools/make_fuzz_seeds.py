@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """Writes small sound files for the fuzz targets to start from: make_fuzz_seeds.py FOLDER makes FOLDER/gguf, /safetensors, /config and /tokenizer.
 
-Only the standard library; the bytes follow the specifications of GGUF and safetensors.
+Only the standard library; the bytes follow the specifications of GGUF and safetensors. The goldens' descriptions are seeds too.
 """
 import json
 import pathlib
 import struct
 import sys
 
+import golden_twin
+
+MAX_SEED = 8192  # the fuzzers cut longer inputs; a twin's description and tensor table fit
 SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 
 
@@ -57,6 +60,8 @@ def gguf_seeds():
     yield "tensors", gguf([], tensors)
     yield "version2", gguf([("general.architecture", 8, text("llama"))], tensors, version=2)
     yield "aligned", gguf([("general.alignment", 4, scalar(4, 64))], tensors, alignment=64)
+    for name in golden_twin.twin_names():
+        yield name, golden_twin.read_twin(name)[:MAX_SEED]
 
 
 def safetensors_seeds():
@@ -80,6 +85,8 @@ def config_seeds():
             "llama.feed_forward_length": 96, "llama.context_length": 256, "llama.vocab_size": 128,
             "llama.attention.layer_norm_rms_epsilon": 1e-5, "llama.rope.dimension_count": 16}
     yield "gguf", json.dumps(flat).encode()
+    for path in sorted(golden_twin.GOLDEN.glob("*/config.json")):
+        yield path.parent.name, path.read_bytes()
     yield "llama2c", json.dumps({"dim": 64, "hidden_dim": 96, "n_layers": 2, "n_heads": 4, "n_kv_heads": 2, "vocab_size": 128,
                                  "seq_len": 64, "shared_classifier": True}).encode()
 

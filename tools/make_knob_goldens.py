@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes tests/golden/own/: tiny checkpoints for knobs that no golden of the reference turns.
+"""Writes tests/data/own/: tiny checkpoints for knobs that no golden of the reference turns.
 
     tools/make_knob_goldens.py [--check]
 
@@ -486,7 +486,7 @@ def differences(old, new):
 
 
 def main():
-    root = Path(__file__).resolve().parent.parent / "tests" / "golden" / "own"
+    root = Path(__file__).resolve().parent.parent / "tests" / "data" / "own"
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="compare with what is there, write nothing")
     args = parser.parse_args()

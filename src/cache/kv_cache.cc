@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/checked_math.h"
+#include "tensor/transpose.h"
 
 namespace vitro {
 namespace {
@@ -44,28 +45,6 @@ PageLayout page_layout(const KvCacheSpec& spec, const KvLayerShape& layer) {
           cache_n_scales(spec.type, layer.d_head)};
 }
 
-// in [n, width] -> out [width, stride], n <= kRun columns of it
-template <class T>
-void transpose_as(const std::byte* in, int64_t n, int64_t width, std::byte* out, int64_t stride) {
-  const T* __restrict row = reinterpret_cast<const T*>(in);
-  T* __restrict column = reinterpret_cast<T*>(out);
-  if (n == kRun) {  // with a known length the compiler makes vectors of it
-    for (int64_t i = 0; i < width; ++i) {
-      for (int64_t t = 0; t < kRun; ++t) column[i * stride + t] = row[t * width + i];
-    }
-    return;
-  }
-  for (int64_t t = 0; t < n; ++t) {
-    for (int64_t i = 0; i < width; ++i) column[i * stride + t] = row[t * width + i];
-  }
-}
-
-void transpose(int64_t element_bytes, const std::byte* in, int64_t n, int64_t width, std::byte* out, int64_t stride) {
-  if (element_bytes == 4) return transpose_as<float>(in, n, width, out, stride);
-  if (element_bytes == 2) return transpose_as<uint16_t>(in, n, width, out, stride);
-  transpose_as<uint8_t>(in, n, width, out, stride);
-}
-
 // Where one head's positions from one column of a page on go.
 struct HeadRun {
   std::byte* k;  ///< [d_head, page_size], at the column
@@ -92,8 +71,8 @@ void encode_rows(const PageLayout& layout, ConstRows rows, const HeadRun& run, E
 // Keys are rounded in the place of their values, where they lie in rows, and transposed from there.
 void write_run(const PageLayout& layout, const HeadRun& run, ConstRows k, ConstRows v, EncodeFn encode) {
   encode_rows(layout, k, run, encode);
-  transpose(layout.element_bytes, run.v, k.n_rows, layout.d_head, run.k, layout.page_size);
-  transpose(kScaleBytes, run.v_scales, k.n_rows, layout.n_scales, run.k_scales, layout.page_size);
+  transpose_elements(layout.element_bytes, run.v, k.n_rows, layout.d_head, run.k, layout.page_size);
+  transpose_elements(kScaleBytes, run.v_scales, k.n_rows, layout.n_scales, run.k_scales, layout.page_size);
   encode_rows(layout, v, run, encode);
 }
 

@@ -1,6 +1,6 @@
 // Architecture: everything the engine knows about one family, as data and two pure functions. One file a family in this
-// folder, one line in registry.cc, one golden, one line in docs/architectures. Foreign names live here and nowhere
-// else.
+// folder, one line in registry.cc, one golden; docs/architectures is made from these. Foreign names live here and
+// nowhere else.
 #pragma once
 
 #include <span>

@@ -177,6 +177,11 @@ std::string ConfigReader::get_string(std::string_view ours, Names names, std::st
   return value->as_string() ? *value->as_string() : std::string(default_value);
 }
 
+std::string ConfigReader::need_string(std::string_view ours, Names names, std::string_view harmless) {
+  if (!has(names)) missing(names);
+  return get_string(ours, names, harmless);
+}
+
 bool ConfigReader::has(Names names) const {
   for (const std::string_view name : names) {
     const Value* value = config_.find(prefix_ + std::string(name));
@@ -197,6 +202,12 @@ bool ConfigReader::is_null(std::string_view ours, std::string_view name) {
 const Value* ConfigReader::get_value(Names names) {
   std::string found_name;
   return lookup(names, &found_name);
+}
+
+const Value* ConfigReader::need_value(Names names) {
+  const Value* value = get_value(names);
+  if (!value) missing(names);
+  return value;
 }
 
 std::vector<double> ConfigReader::get_reals(std::string_view ours, Names names) {
@@ -269,6 +280,12 @@ void ConfigReader::absorb(ConfigReader inner) {
   for (std::string& text : inner.problems_) problems_.push_back(std::move(text));
   for (std::string& key : inner.unknown_) unknown_.push_back(std::move(key));
   for (ConfigValue& value : inner.values_) values_.push_back(std::move(value));
+}
+
+std::string_view ConfigReader::source_of(std::string_view ours) const {
+  const auto it =
+      std::find_if(values_.rbegin(), values_.rend(), [&](const ConfigValue& value) { return value.name == ours; });
+  return it == values_.rend() ? std::string_view() : it->source;
 }
 
 void ConfigReader::note(std::string_view ours, std::string_view source, std::string value, ValueOrigin origin) {

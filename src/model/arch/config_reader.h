@@ -37,6 +37,8 @@ class ConfigReader {
   double get_real(std::string_view ours, Names names, double default_value);
   bool get_bool(std::string_view ours, Names names, bool default_value);
   std::string get_string(std::string_view ours, Names names, std::string_view default_value);
+  /// Required string; missing is a problem, and gives `harmless`.
+  std::string need_string(std::string_view ours, Names names, std::string_view harmless);
 
   /// Integers that must lie in [1, max], such as widths and counts: outside is a problem that names key and value, and
   /// gives 1.
@@ -49,6 +51,8 @@ class ConfigReader {
   bool is_null(std::string_view ours, std::string_view name);
   /// The raw member (marks it as read), or null if missing or JSON null.
   const Value* get_value(Names names);
+  /// The same, but missing is a problem.
+  const Value* need_value(Names names);
   /// Every element of an array of reals; a problem (and an empty list) if the member is anything else.
   std::vector<double> get_reals(std::string_view ours, Names names);
 
@@ -69,6 +73,8 @@ class ConfigReader {
   /// Takes over the values, problems and unknown keys of an inner reader.
   void absorb(ConfigReader inner);
 
+  /// The key that gave the value last recorded as `ours`, or would have given it, for messages.
+  std::string_view source_of(std::string_view ours) const;
   /// Records a value that has no key of its own in the file (derived or default).
   void note(std::string_view ours, std::string_view source, std::string value, ValueOrigin origin);
   /// Adds a problem in words.

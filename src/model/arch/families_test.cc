@@ -382,6 +382,28 @@ TEST(Phi3Test, WindowsAndLongRope) {
                     "rope.short_factors ('rope_scaling.short_factor') = 1 numbers must be 8 numbers above 0"}});
 }
 
+constexpr std::string_view kPhi3Gguf =
+    R"({"general.architecture": "phi3", "phi3.block_count": 2, "phi3.context_length": 131072,
+    "phi3.embedding_length": 64, "phi3.feed_forward_length": 112, "phi3.attention.head_count": 4,
+    "phi3.attention.layer_norm_rms_epsilon": 1e-5, "phi3.rope.dimension_count": 16,
+    "phi3.rope.scaling.original_context_length": 4096, "phi3.attention.sliding_window": 262144})";
+
+TEST(Phi3Test, GgufKeepsLongRopeAsTensors) {
+  const std::initializer_list<std::pair<std::string, Shape>> tensors = {
+      {"token_embd.weight", {384, 64}}, {"rope_factors_short.weight", {8}}, {"rope_factors_long.weight", {8}}};
+  const auto config = read_gguf(with(R"("phi3.rope.scaling.attn_factor": 1.1902381)", kPhi3Gguf), tensors);
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->blocks[0].attn.mask, MaskKind::kCausal);
+  EXPECT_EQ(config->blocks[0].attn.rope, (RopeSpec{.d_rot = 16,
+                                                   .scaling = RopeScaling::kLongRope,
+                                                   .factor = 32.0,
+                                                   .n_ctx_original = 4096,
+                                                   .attention_factor = 1.1902381}));
+  // Without it, the paper's rule.
+  EXPECT_EQ(read_gguf(kPhi3Gguf, tensors)->blocks[0].attn.rope.attention_factor, 0.0);
+  EXPECT_EQ(read_gguf(kPhi3Gguf, {{"token_embd.weight", {384, 64}}})->blocks[0].attn.rope.scaling, RopeScaling::kNone);
+}
+
 TEST(RegistryTest, SaysWhatIsMissing) {
   expect_error(read_hf("{}"), ErrorCode::kInvalidArgument, "'model_type' is missing");
   expect_error(read_gguf(R"({"general.architecture": "mamba"})", {}), ErrorCode::kUnsupported,

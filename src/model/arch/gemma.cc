@@ -125,15 +125,15 @@ void read_hf_ropes3(ConfigReader& reader, const ModelConfig& config, Gemma* gemm
   const RopeFrame global = rope_frame(*gemma, config, kGlobalTheta);
   RopeSpec& rope_full = gemma->decoder.block.attn.rope;
   const Value* parameters = reader.has({"rope_parameters"}) ? reader.get_value({"rope_parameters"}) : nullptr;
-  if (!parameters || !parameters->find("full_attention")) {
+  if (!parameters || (!parameters->find("full_attention") && !parameters->find("sliding_attention"))) {
     rope_full = read_hf_rope(reader, global);
     gemma->rope_window.d_rot = rope_full.d_rot;
     gemma->rope_window.theta = reader.get_real("rope.window.theta", {"rope_local_base_freq"}, kLocalTheta);
     return;
   }
   ConfigReader kinds = reader.inner(*parameters, "rope_parameters");
-  rope_full = read_hf_rope_object(kinds, kinds.get_value({"full_attention"}), "full_attention", "rope", global);
-  gemma->rope_window = read_hf_rope_object(kinds, kinds.get_value({"sliding_attention"}), "sliding_attention",
+  rope_full = read_hf_rope_object(kinds, kinds.need_value({"full_attention"}), "full_attention", "rope", global);
+  gemma->rope_window = read_hf_rope_object(kinds, kinds.need_value({"sliding_attention"}), "sliding_attention",
                                            "rope.window", rope_frame(*gemma, config, kLocalTheta));
   reader.absorb(std::move(kinds));
 }

@@ -95,7 +95,8 @@ DecoderSizes read_gguf_sizes(ConfigReader& reader, const Value& config, ModelCon
   sizes.n_kv_head = reader.get_size("attn.n_kv_head", {"attention.head_count_kv"}, sizes.n_head);
   sizes.d_head = reader.get_size("attn.d_head", {"attention.key_length"}, out->d_model / sizes.n_head);
   if (reader.get_size("attn.d_head_v", {"attention.value_length"}, sizes.d_head) != sizes.d_head) {
-    reader.problem("'attention.value_length' differs from 'attention.key_length', which is not implemented");
+    reader.problem(fmt::format("'{}' differs from '{}', which is not implemented", reader.source_of("attn.d_head_v"),
+                               reader.source_of("attn.d_head")));
   }
   // Many files leave the vocabulary to the embedding's rows; where both are there, bind compares them.
   if (const int64_t rows = gguf_tensor_rows(config, "token_embd.weight"); rows > 0 && !reader.has({"vocab_size"})) {
@@ -126,7 +127,8 @@ bool read_gguf_bias(ConfigReader& reader, const Value& config, std::string_view 
 int64_t read_gguf_window(ConfigReader& reader) {
   const int64_t window = reader.get_int("attn.window", {"attention.sliding_window"}, 0);
   if (window >= 0 && window <= kMaxContext) return window;
-  reader.problem(fmt::format("'attention.sliding_window' = {} must be between 0 (none) and {}", window, kMaxContext));
+  reader.problem(
+      fmt::format("'{}' = {} must be between 0 (none) and {}", reader.source_of("attn.window"), window, kMaxContext));
   return 0;
 }
 
@@ -140,7 +142,9 @@ RopeSpec read_gguf_rope(ConfigReader& reader, const Value& config, const RopeFra
   const int64_t trained =
       reader.get_size("rope.n_ctx_original", {"rope.scaling.original_context_length"}, frame.n_ctx, kMaxContext);
   const double factor = reader.get_real("rope.factor", {"rope.scaling.factor", "rope.scale_linear"}, 1.0);
-  const double attention_factor = reader.get_real("rope.attention_factor", {"rope.scaling.attn_factor"}, 1.0);
+  // Where LongRoPE's is missing, 0 asks for the rule of its paper.
+  const double attention_factor = reader.get_real("rope.attention_factor", {"rope.scaling.attn_factor"},
+                                                  rope.scaling == RopeScaling::kLongRope ? 0.0 : 1.0);
   if (rope.scaling == RopeScaling::kLinear || rope.scaling == RopeScaling::kYarn) {
     rope.factor = factor;
   } else if (factor != 0.0 && factor != 1.0) {

@@ -124,7 +124,11 @@ void read_longrope(ConfigReader& object, const RopeFrame& frame, const std::stri
 }
 
 void read_scaling(ConfigReader& object, const RopeFrame& frame, const std::string& ours, RopeSpec* rope) {
-  rope->scaling = scaling_kind(object, object.get_string(ours + ".scaling", {"rope_type", "type"}, "default"));
+  // Factors without a kind are no description.
+  const ConfigReader::Names names = {"rope_type", "type"};
+  const bool is_stretched = object.has({"factor", "short_factor", "long_factor"});
+  rope->scaling = scaling_kind(object, is_stretched ? object.need_string(ours + ".scaling", names, "default")
+                                                    : object.get_string(ours + ".scaling", names, "default"));
   switch (rope->scaling) {
     case RopeScaling::kNone:
     case RopeScaling::kFactors:
@@ -225,14 +229,15 @@ RopeSpec read_hf_rope_object(ConfigReader& reader, const Value* object, std::str
       nested_real(reader, nested, ours + ".theta", {"rope_theta"}, {"rope_theta", "rotary_emb_base"}, frame.theta);
   const double fraction = nested_real(reader, nested, ours + ".fraction", {"partial_rotary_factor"},
                                       {"partial_rotary_factor", "rotary_pct"}, frame.fraction);
-  if (!(fraction > 0.0 && fraction <= 1.0)) {
-    reader.problem(fmt::format("rotated part of a head is {}, must be above 0 and at most 1", fraction));
-  } else {
-    rope.d_rot = static_cast<int64_t>(static_cast<double>(frame.d_head) * fraction);
-  }
   if (nested) {
     read_scaling(*nested, frame, ours, &rope);
     reader.absorb(std::move(*inner));
+  }
+  if (fraction > 0.0 && fraction <= 1.0) {
+    rope.d_rot = static_cast<int64_t>(static_cast<double>(frame.d_head) * fraction);
+  } else {
+    reader.problem(fmt::format("rotated part of a head is {} ('{}'), must be above 0 and at most 1", fraction,
+                               reader.source_of(ours + ".fraction")));
   }
   return rope;
 }
