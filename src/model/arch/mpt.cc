@@ -165,8 +165,8 @@ std::vector<TensorSlot> tensor_slots(SourceFormat format, const ModelConfig& con
 }
 
 constexpr std::string_view kDiffers =
-    "expansion_ratio, alibi_bias_max, no_bias, qk_ln, logit_scale and grouped heads count, as in the vendor's code; "
-    "transformers ignores them.";
+    "expansion_ratio, alibi, alibi_bias_max, no_bias, qk_ln, logit_scale and grouped heads mean what the vendor's code "
+    "makes of them; transformers does not look at them.";
 
 }  // namespace
 
