@@ -389,9 +389,8 @@ constexpr std::string_view kPhi3Gguf =
     "phi3.rope.scaling.original_context_length": 4096, "phi3.attention.sliding_window": 262144})";
 
 TEST(Phi3Test, GgufKeepsLongRopeAsTensors) {
-  const std::initializer_list<std::pair<std::string, Shape>> tensors = {{"token_embd.weight", {384, 64}},
-                                                                        {"rope_factors_short.weight", {8}},
-                                                                        {"rope_factors_long.weight", {8}}};
+  const std::initializer_list<std::pair<std::string, Shape>> tensors = {
+      {"token_embd.weight", {384, 64}}, {"rope_factors_short.weight", {8}}, {"rope_factors_long.weight", {8}}};
   const auto config = read_gguf(with(R"("phi3.rope.scaling.attn_factor": 1.1902381)", kPhi3Gguf), tensors);
   ASSERT_TRUE(config) << config.error().message;
   EXPECT_EQ(config->blocks[0].attn.mask, MaskKind::kCausal);
