@@ -87,7 +87,7 @@ Value outcome_json(const Outcome& outcome) {
 
 void print_outcome(const Outcome& outcome, bool is_json) {
   if (is_json) {
-    put_json(with_folder(outcome.folder, report_json(outcome.report)));
+    put_json(outcome_json(outcome));
   } else if (outcome.report) {
     print_row(outcome);
   } else {

@@ -404,6 +404,20 @@ TEST(Cli, CacheTypesThatAreNone) {
   EXPECT_EQ(vitro("run " + golden("llama-gqa") + " --ids 1 --cache-type f16,f32").code, 2);
 }
 
+TEST(Cli, LongRopesSwitchIsSaid) {
+  const std::string arguments =
+      "run " + golden("phi3-longrope") + " --ids 22,223,208,354,85,123,291 --ignore-end --max-tokens ";
+  const Ran ran = vitro(arguments + "40");
+  EXPECT_EQ(ran.code, 0) << ran.out;
+  const std::string line = "context passed 32 tokens: 32 tokens were computed anew with LongRoPE's long factors\n";
+  EXPECT_NE(ran.out.find(line), std::string::npos) << ran.out;
+  const Value with = json_of(arguments + "40 --json"), without = json_of(arguments + "40 --json --no-cache");
+  EXPECT_EQ(to_string(member(with, "tokens"), 100000), to_string(member(without, "tokens"), 100000));
+  EXPECT_EQ(*member(with, "recomputed_tokens").as_int(), 32);
+  EXPECT_EQ(*member(without, "recomputed_tokens").as_int(), 0);
+  EXPECT_EQ(vitro(arguments + "26").out.find("computed anew"), std::string::npos);
+}
+
 // Windows of 8, one token at a time: 8 positions touch at most 2 pages of 8, in place of 10.
 TEST(Cli, AWindowCacheGivesTheSameTextInLessMemory) {
   const std::string arguments =

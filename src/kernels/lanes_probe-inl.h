@@ -73,6 +73,12 @@ static void probe_scale_by_power(const float* x, const float* n, float* out) {
   store(scale_by_power(load(x), round_to_i32(load(n))), out);
 }
 
+/// The low nibbles of the bytes of sixteen words looked up in a table of sixteen bytes.
+static void probe_look_up(const uint8_t* table, const int32_t* words, float* out) {
+  const I32x16 idx = and_(load_i32(words), set1(0x0F0F0F0F));
+  store(as_f32(look_up_bytes(repeat_16_bytes(table), idx)), out);
+}
+
 static constexpr LaneProbe make_probe(const char* name) {
   return {.name = name,
           .exp = probe_exp,
@@ -100,7 +106,8 @@ static constexpr LaneProbe make_probe(const char* name) {
           .sum = probe_sum,
           .max = probe_max,
           .pairs = probe_pairs,
-          .scale_by_power = probe_scale_by_power};
+          .scale_by_power = probe_scale_by_power,
+          .look_up = probe_look_up};
 }
 
 }  // namespace vitro::VITRO_ISA_NS

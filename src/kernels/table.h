@@ -163,7 +163,7 @@ struct KernelTable {
   const char* name;  ///< "reference", "v2", "avx2", "avx512": what VITRO_ISA says
 
   /// By weight type, indexed by static_cast<int>(DType): kNMatmulTypes entries (kernels/matmul_tables.h), null where
-  /// the type has no kernel (F32 F16 BF16 Q8_0 Q4_1 Q5_0 Q4_K Q6_K have).
+  /// the type has no kernel (those of kPanelTypes have).
   const MatmulFn* matmul;
 
   void (*rms_norm)(const NormArgs&) noexcept;

@@ -145,6 +145,7 @@ TEST_P(ConfigErrors, UnknownKeysAreNamed) {
   config.as_object()->emplace_back(prefix + "surprise", Value(int64_t{1}));
   expect_refused(config, prefix + "surprise", "an unknown key");
   for (const std::string& path : all_paths(config_)) {
+    if (path.ends_with("id2label") || path.ends_with("label2id")) continue;  // lists of names, not of keys
     Value inner = config_;
     const auto [object, key] = locate(inner, path);
     for (Value::Member& member : *object->as_object()) {

@@ -44,7 +44,11 @@ int64_t read_kv_heads(ConfigReader& reader, bool is_new, int64_t n_head) {
   const bool is_multi_query = reader.get_bool("attn.is_multi_query", {"multi_query"}, true);
   if (is_new) return reader.get_size("attn.n_kv_head", {"num_kv_heads"}, n_head);
   if (!is_multi_query) {
-    reader.expect_int("num_kv_heads", n_head);
+    const int64_t n_kv_head = reader.get_size("attn.n_kv_head", {"num_kv_heads"}, n_head);
+    if (n_kv_head != n_head) {
+      reader.problem(fmt::format("'num_kv_heads' = {} and 'num_attention_heads' = {} differ without 'multi_query'",
+                                 n_kv_head, n_head));
+    }
     return n_head;
   }
   reader.get_value({"num_kv_heads"});
@@ -60,8 +64,8 @@ Residual read_residual(ConfigReader& reader, bool is_new) {
     reader.problem("'new_decoder_architecture' without 'parallel_attn' is not implemented");
   }
   if (n_norms != 1 && !(n_norms == 2 && is_new)) {
-    reader.problem(
-        fmt::format("'num_ln_in_parallel_attn' = {} is not implemented (1, or 2 in the new architecture)", n_norms));
+    reader.problem(fmt::format(
+        "'num_ln_in_parallel_attn' = {} is not implemented (1, or 2 with 'new_decoder_architecture')", n_norms));
   }
   if (!is_parallel) return Residual::kSequential;
   return n_norms == 2 ? Residual::kParallel : Residual::kParallelSharedNorm;
@@ -78,6 +82,10 @@ Result<ModelConfig> read_hf(const Value& config) {
   knobs.has_bias = reader.get_bool("has_bias", {"bias"}, false);
   knobs.has_alibi = reader.get_bool("attn.has_alibi", {"alibi"}, false);
   knobs.rope = read_hf_rope(reader, {.d_head = sizes.d_head, .n_ctx = out.n_ctx});
+  // No layer turns by it, but a description that makes no sense is not to be believed elsewhere either.
+  if (knobs.has_alibi && !(knobs.rope.theta > 1.0)) {
+    reader.problem(fmt::format("'{}' = {} must be above 1", reader.source_of("rope.theta"), knobs.rope.theta));
+  }
   knobs.residual = read_residual(reader, is_new);
   knobs.activation = read_hf_activation(reader, {"activation"}, "gelu");
   reader.expect_bool("apply_residual_connection_post_layernorm", false);

@@ -331,7 +331,8 @@ TEST(FalconTest, ReadsTheThreeForms) {
   EXPECT_EQ(alibi.attn.alibi_factor, alibi.attn.scale);
   EXPECT_TRUE(alibi.attn.is_alibi_bf16);
   EXPECT_TRUE(alibi.attn.has_k_bias && alibi.attn.has_o_bias && alibi.ffn.has_in_bias && alibi.ffn.has_out_bias);
-  expect_refusals(rw, {{R"("num_kv_heads": 2)", "'num_kv_heads' = 2 is not implemented (only 4)"}});
+  expect_refusals(
+      rw, {{R"("num_kv_heads": 2)", "'num_kv_heads' = 2 and 'num_attention_heads' = 4 differ without 'multi_query'"}});
 }
 
 constexpr std::string_view kFalcon11b =
