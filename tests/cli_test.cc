@@ -321,10 +321,10 @@ TEST(Cli, AbsurdNumbers) {
             to_string(member(json_of(eval + "--json"), "mean_nll")));  // only the text's length is made room for
 }
 
-// A golden without the stretching that its file asks for, trained at `n_ctx`.
-void copy_unstretched(const std::string& name, int64_t n_ctx, const std::filesystem::path& folder) {
-  std::filesystem::copy(golden(name) + "/model.safetensors", folder);
-  Value config = stored_json(golden(name) + "/config.json");
+// A model without the stretching that its file asks for, trained at `n_ctx`.
+void copy_unstretched(const std::filesystem::path& model, int64_t n_ctx, const std::filesystem::path& folder) {
+  std::filesystem::copy(model / "model.safetensors", folder);
+  Value config = stored_json(model / "config.json");
   for (Value::Member& entry : *config.as_object()) {
     if (entry.first == "rope_parameters") entry.second = Value();
     if (entry.first == "max_position_embeddings") entry.second = Value(n_ctx);
@@ -335,18 +335,20 @@ void copy_unstretched(const std::string& name, int64_t n_ctx, const std::filesys
 // A model stretched by the user is the one whose file says so, to the bit.
 TEST(Cli, RopeStretchesAsAFileWould) {
   struct Case {
-    const char *golden, *rope;
+    const char *model, *rope;
     int64_t n_ctx;
   };
   std::string ids = " --json --ids 5";
   for (int i = 1; i < 40; ++i) ids += fmt::format(",{}", 3 + i * 7 % 59);
-  for (const Case& c : {Case{"llama-rope-linear", "linear:4", 32}, Case{"llama-rope-dynamic", "dynamic:2", 32},
-                        Case{"llama-rope-yarn", "yarn:4", 2048}, Case{"own/llama-ntk", "ntk:4", 16}}) {
-    SCOPED_TRACE(c.golden);
+  for (const Case& c :
+       {Case{"golden/llama-rope-linear", "linear:4", 32}, Case{"golden/llama-rope-dynamic", "dynamic:2", 32},
+        Case{"golden/llama-rope-yarn", "yarn:4", 2048}, Case{"data/own/llama-ntk", "ntk:4", 16}}) {
+    SCOPED_TRACE(c.model);
+    const std::filesystem::path model = repo_path("tests") / c.model;
     TempFolder plain;
-    copy_unstretched(c.golden, c.n_ctx, plain.path());
+    copy_unstretched(model, c.n_ctx, plain.path());
     const std::string eval = "eval " + plain.path().string() + ids;
-    const std::string expected = to_string(member(json_of("eval " + golden(c.golden) + ids), "mean_nll"));
+    const std::string expected = to_string(member(json_of("eval " + model.string() + ids), "mean_nll"));
     EXPECT_EQ(to_string(member(json_of(eval + " --rope " + c.rope), "mean_nll")), expected);
     EXPECT_NE(to_string(member(json_of(eval), "mean_nll")), expected);
   }

@@ -11,6 +11,10 @@ namespace {
 constexpr std::string_view kHfTypes[] = {"phi3"};
 constexpr std::string_view kGgufNames[] = {"phi3"};
 constexpr int64_t kOriginalContext = 4096;
+constexpr std::string_view kDiffers =
+    "LongRoPE: a sequence that grows past the original length is computed anew with the long factors, once. "
+    "transformers "
+    "changes the factors there, but leaves the keys in its cache rotated by the short ones.";
 
 /// A window as long as the context hides nothing.
 void set_shorter_window(int64_t window, int64_t n_ctx, UniformDecoder* decoder) {
@@ -58,6 +62,7 @@ const Architecture kPhi3 = {.name = "phi3",
                             .golden = "phi3",
                             .read_config = read_config,
                             .tensor_slots = tensor_slots,
-                            .ignorable_tensors = kLlamaIgnorable};
+                            .ignorable_tensors = kLlamaIgnorable,
+                            .differs = kDiffers};
 
 }  // namespace vitro
