@@ -80,7 +80,7 @@ def twin_cell(row: dict) -> str:
     if twin is None:
         return "no twin"
     if not twin["passed"]:
-        return "another model" if twin["cannot_say"] else "not implemented"
+        return "another model" if twin["cannot_say"] else "FAIL"
     return rounded_up(twin["logits_error"])
 
 

@@ -18,7 +18,7 @@ AttendShape attend_shape(const BlockPass& block, const AttentionSpec& spec) {
           .scale = static_cast<float>(spec.scale),
           .softcap = static_cast<float>(spec.softcap),
           .cache_type = block.pass.cache.spec().type,
-          .bias = spec.position == PositionKind::kAlibi ? alibi_bias(block.model, block.pass) : AttendBias{}};
+          .bias = spec.position == PositionKind::kAlibi ? alibi_bias(spec, block.pass) : AttendBias{}};
 }
 
 // Normalises q or k in place, over each head or over the whole projection.

@@ -5,9 +5,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace vitro {
 namespace {
+
+/// Whether a number is as good in float32, as kernels take it: neither infinite there nor 0 or subnormal by rounding.
+bool fits_float(double x) {
+  constexpr double kLeast = std::numeric_limits<float>::min(), kMost = std::numeric_limits<float>::max();
+  return x == 0.0 || (std::abs(x) >= kLeast && std::abs(x) <= kMost);
+}
 
 /// Collects what is wrong with one description. Layers that are equal are checked once.
 class Checker {
@@ -128,15 +135,14 @@ class Checker {
 
   /// Empty lists stand in the weights instead (GGUF).
   void factors(std::string_view name, const RopeSpec& rope, const std::vector<double>& list) {
-    const bool are_positive =
-        std::all_of(list.begin(), list.end(), [](double x) { return std::isfinite(x) && x > 0.0; });
+    const bool are_positive = std::all_of(list.begin(), list.end(), [](double x) { return fits_float(x) && x > 0.0; });
     if (list.empty() || (static_cast<int64_t>(list.size()) == rope.d_rot / 2 && are_positive)) return;
     add(name, fmt::format("{} numbers", list.size()), fmt::format("must be {} numbers above 0", rope.d_rot / 2));
   }
 
   void norm(const NormSpec& norm) {
     if (norm.kind == NormKind::kNone) return;
-    if (!(std::isfinite(norm.eps) && norm.eps > 0.0 && norm.eps <= 1.0)) {
+    if (!(fits_float(norm.eps) && norm.eps > 0.0 && norm.eps <= 1.0)) {
       add("norm.eps", fmt::format("{}", norm.eps), "must be above 0 and at most 1");
     }
   }
@@ -148,16 +154,16 @@ class Checker {
   }
 
   void positive(std::string_view name, double value) {
-    if (!(std::isfinite(value) && value > 0.0)) add(name, fmt::format("{}", value), "must be a finite number above 0");
+    if (!(fits_float(value) && value > 0.0)) add(name, fmt::format("{}", value), "must be a finite number above 0");
   }
 
   void not_negative(std::string_view name, double value) {
-    if (!(std::isfinite(value) && value >= 0.0))
+    if (!(fits_float(value) && value >= 0.0))
       add(name, fmt::format("{}", value), "must be a finite number, not negative");
   }
 
   void nonzero(std::string_view name, double value) {
-    if (!std::isfinite(value) || value == 0.0) add(name, fmt::format("{}", value), "must be a finite number, not 0");
+    if (!fits_float(value) || value == 0.0) add(name, fmt::format("{}", value), "must be a finite number, not 0");
   }
 
   /// "name (key in the file) = value rule", each once.

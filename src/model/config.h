@@ -18,6 +18,7 @@ inline constexpr int64_t kMaxLayers = 10'000;
 inline constexpr int64_t kMaxWidth = int64_t{1} << 22;  ///< d_model, d_ff, n_head * d_head
 inline constexpr int64_t kMaxVocab = int64_t{1} << 24;
 inline constexpr int64_t kMaxContext = int64_t{1} << 30;
+inline constexpr int64_t kMaxRopeFactors = 1024;            ///< of one LongRoPE list: every layer has a copy
 inline constexpr int64_t kMaxHeadNorms = int64_t{1} << 18;  ///< heads with norms of their own, all layers together
 
 enum class ModelKind : uint8_t { kDecoder, kEncoder, kEncoderDecoder };
@@ -36,7 +37,7 @@ struct RopeSpec {
   double theta = 10000.0;
   RopePairing pairing = RopePairing::kHalves;
   RopeScaling scaling = RopeScaling::kNone;
-  double factor = 1.0;  ///< linear, ntk, dynamic, yarn, llama3
+  double factor = 1.0;  ///< linear, ntk, dynamic, yarn, longrope, llama3
   /// yarn, longrope, llama3: length the model was trained at first; dynamic: the longest the model is made for
   int64_t n_ctx_original = 0;
   double low_freq_factor = 1.0;                               ///< llama3

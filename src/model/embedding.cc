@@ -95,10 +95,8 @@ void fill_position_tables(const Model& model, Pass& pass) {
              pass.acts.rows(Act::kAttendBias, alibi->n_head));
 }
 
-AttendBias alibi_bias(const Model& model, const Pass& pass) {
-  const AttentionSpec* alibi = alibi_spec(model.config);
-  if (!alibi) return {};
-  return {pass.acts.rows(Act::kAttendBias, alibi->n_head), !alibi->is_alibi_bf16};
+AttendBias alibi_bias(const AttentionSpec& spec, const Pass& pass) {
+  return {pass.acts.rows(Act::kAttendBias, spec.n_head), !spec.is_alibi_bf16};
 }
 
 RopeTables rope_tables(const Model& model, int kind, const Pass& pass) {

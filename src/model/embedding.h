@@ -15,8 +15,8 @@ Rows embed(const Model& model, Pass& pass);
 
 /// Fills what attention needs of positions for the rows of the batch: cosines and sines of every rotary kind, ALiBi.
 void fill_position_tables(const Model& model, Pass& pass);
-/// ALiBi as filled; empty where the model has none.
-AttendBias alibi_bias(const Model& model, const Pass& pass);
+/// ALiBi as filled, for layers that have it.
+AttendBias alibi_bias(const AttentionSpec& spec, const Pass& pass);
 /// The tables of one kind, as filled: [n_tokens, d_rot / 2] each.
 RopeTables rope_tables(const Model& model, int kind, const Pass& pass);
 

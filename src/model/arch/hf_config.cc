@@ -113,14 +113,21 @@ void read_yarn(ConfigReader& object, const RopeFrame& frame, const std::string& 
   rope->is_truncated = object.get_bool(ours + ".is_truncated", {"truncate"}, true);
 }
 
+std::vector<double> read_factor_list(ConfigReader& object, const std::string& ours, ConfigReader::Names names) {
+  std::vector<double> list = object.get_reals(ours, names);
+  if (!list.empty() && std::ssize(list) <= kMaxRopeFactors) return list;
+  object.problem(fmt::format("'{}' has {} numbers, expected 1 to {}", *names.begin(), list.size(), kMaxRopeFactors));
+  return {};
+}
+
 void read_longrope(ConfigReader& object, const RopeFrame& frame, const std::string& ours, RopeSpec* rope) {
   rope->n_ctx_original = original_length(object, frame, ours);
   // The ratio of the lengths decides where both are known; "factor" in the file repeats it.
   rope->factor = static_cast<double>(frame.n_ctx) / static_cast<double>(rope->n_ctx_original);
   if (object.has({"factor"})) rope->factor = object.get_real(ours + ".factor", {"factor"}, rope->factor);
   rope->attention_factor = object.get_real(ours + ".attention_factor", {"attention_factor"}, 0.0);
-  rope->short_factors = object.get_reals(ours + ".short_factors", {"short_factor"});
-  rope->long_factors = object.get_reals(ours + ".long_factors", {"long_factor"});
+  rope->short_factors = read_factor_list(object, ours + ".short_factors", {"short_factor"});
+  rope->long_factors = read_factor_list(object, ours + ".long_factors", {"long_factor"});
 }
 
 void read_scaling(ConfigReader& object, const RopeFrame& frame, const std::string& ours, RopeSpec* rope) {
