@@ -16,12 +16,11 @@
 #include "kernels/table.h"
 #include "tensor/buffer.h"
 #include "tensor/panel.h"
+#include "tensor/quant_block.h"
 
 namespace vitro {
 namespace {
 
-constexpr DType kTypes[] = {DType::kF32,  DType::kF16,  DType::kBF16, DType::kQ8_0,
-                            DType::kQ4_1, DType::kQ5_0, DType::kQ4_K, DType::kQ6_K};
 constexpr size_t kColdBytes = size_t{192} << 20;  ///< well beyond the last-level cache
 
 struct MachinePeak {
@@ -138,7 +137,7 @@ void run_matmul(benchmark::State& state, const Work& work) {
 
 void register_table(const KernelTable& table, MachinePeak peak, const Buffer& weights) {
   constexpr std::array<std::array<int64_t, 2>, 3> kShapes = {{{576, 1536}, {1536, 576}, {2048, 2048}}};
-  for (const DType dtype : kTypes) {
+  for (const DType dtype : kPanelTypes) {
     for (const auto& [n_rows, n_cols] : kShapes) {
       if (n_cols % dtype_info(dtype).block_elements != 0) continue;
       for (const int64_t n_tokens : {1, 8, 128}) {
@@ -182,7 +181,7 @@ int main(int argc, char** argv) {
   for (const char* name : {"avx512", "avx2", "v2", "reference"}) {
     if (const KernelTable* table = find_kernel_table(name)) register_table(*table, peak, *weights);
   }
-  for (const DType dtype : kTypes) {
+  for (const DType dtype : kPanelTypes) {
     const std::string name = fmt::format("pack/{}", dtype_info(dtype).name);
     benchmark::RegisterBenchmark(name.c_str(),
                                  [dtype, &weights](benchmark::State& state) { run_pack(state, dtype, *weights); });

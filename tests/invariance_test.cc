@@ -8,6 +8,7 @@
 #include "generate/logits_source.h"
 #include "generate/score.h"
 #include "inspect/record.h"
+#include "tensor/quant_block.h"
 #include "testing/engine.h"
 #include "testing/random_model.h"
 
@@ -31,8 +32,7 @@ std::vector<Case> cases() {
   std::vector<Case> out;
   for (const KernelTable* table : all_tables()) {
     const bool is_slow = kIsInstrumented || std::string_view(table->name) == "reference";
-    for (const DType dtype : {DType::kF32, DType::kBF16, DType::kF16, DType::kQ8_0, DType::kQ4_1, DType::kQ5_0,
-                              DType::kQ4_K, DType::kQ6_K}) {
+    for (const DType dtype : kPanelTypes) {
       for (const int64_t d_head : {32, 64}) {
         if (!is_slow || d_head == 32) out.push_back({table, dtype, d_head});
       }

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "kernels/kernels_test_util.h"
+#include "tensor/quant_block.h"
 
 namespace vitro::testing {
 namespace {
@@ -235,8 +236,7 @@ TEST(Tables, EveryEntryIsFilledAndIsCodeOfItsOwn) {
       EXPECT_TRUE(is_new(table->activate[f])) << table->name;
       EXPECT_TRUE(is_new(table->activate_gate[f])) << table->name;
     }
-    for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16, DType::kQ8_0, DType::kQ4_1, DType::kQ5_0,
-                              DType::kQ4_K, DType::kQ6_K}) {
+    for (const DType dtype : kPanelTypes) {
       EXPECT_TRUE(is_new(table->matmul[static_cast<int>(dtype)])) << table->name;
     }
     EXPECT_EQ(table->matmul[static_cast<int>(DType::kBool)], nullptr) << table->name;

@@ -44,9 +44,16 @@ static void probe_scale_by_power(const float* x, const float* n, float* out) {
   store(scale_by_power(load(x), round_to_i32(load(n))), out);
 }
 
+/// The low nibbles of the bytes of sixteen words looked up in a table of sixteen bytes.
+static void probe_look_up(const uint8_t* table, const int32_t* words, float* out) {
+  const I32x16 idx = and_(load_i32(words), set1(0x0F0F0F0F));
+  store(as_f32(look_up_bytes(repeat_16_bytes(table), idx)), out);
+}
+
 static constexpr LaneProbe make_probe(const char* name) {
-  return {name,       probe_exp,   probe_f16,   probe_bf16,   probe_u16, probe_u8,  probe_i8,    probe_bits,
-          probe_copy, probe_store, probe_range, probe_halves, probe_sum, probe_max, probe_pairs, probe_scale_by_power};
+  return {name,      probe_exp,  probe_f16,   probe_bf16,           probe_u16,    probe_u8,
+          probe_i8,  probe_bits, probe_copy,  probe_store,          probe_range,  probe_halves,
+          probe_sum, probe_max,  probe_pairs, probe_scale_by_power, probe_look_up};
 }
 
 }  // namespace vitro::VITRO_ISA_NS

@@ -34,6 +34,7 @@ struct LaneProbe {
   float (*max)(const float*);
   void (*pairs)(const float*, float*, float*);
   void (*scale_by_power)(const float*, const float*, float*);
+  void (*look_up)(const uint8_t*, const int32_t*, float*);
 };
 }  // namespace
 }  // namespace vitro
@@ -226,6 +227,25 @@ TEST(Lanes, ScaleByPowerRoundsOnce) {
       probe.scale_by_power(x.data(), n.data(), out.data());
       for (size_t i = 0; i < 16; ++i)
         EXPECT_EQ(out[i], std::ldexp(x[i], static_cast<int>(n[i]))) << probe.name << ' ' << n[i];
+    }
+  }
+}
+
+TEST(Lanes, BytesAreLookedUp) {
+  std::array<uint8_t, 16> table;
+  std::array<int32_t, 16> words;
+  for (size_t i = 0; i < 16; ++i) {
+    table[i] = static_cast<uint8_t>(37 * i + 128);
+    words[i] = static_cast<int32_t>(0x9E3779B9U * (i + 1));
+  }
+  for (const LaneProbe& probe : usable_probes()) {
+    Lanes out;
+    probe.look_up(table.data(), words.data(), out.data());
+    for (size_t i = 0; i < 16; ++i) {
+      for (size_t c = 0; c < 4; ++c) {
+        const size_t idx = (static_cast<uint32_t>(words[i]) >> (8 * c)) & 15U;
+        EXPECT_EQ((bits(out[i]) >> (8 * c)) & 255U, table[idx]) << probe.name << " lane " << i << " byte " << c;
+      }
     }
   }
 }

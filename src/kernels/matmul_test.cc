@@ -3,6 +3,7 @@
 // the whole.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -13,12 +14,11 @@
 #include "kernels/matmul_tables.h"
 #include "tensor/buffer.h"
 #include "tensor/panel.h"
+#include "tensor/quant_block.h"
+#include "testing/random_blocks.h"
 
 namespace vitro {
 namespace {
-
-constexpr DType kTypes[] = {DType::kF32,  DType::kF16,  DType::kBF16, DType::kQ8_0,
-                            DType::kQ4_1, DType::kQ5_0, DType::kQ4_K, DType::kQ6_K};
 
 std::vector<const KernelTable*> tables() {
   std::vector<const KernelTable*> found;
@@ -54,33 +54,18 @@ uint16_t random_half(std::mt19937& engine) {
   return static_cast<uint16_t>((bits & 0x83FFU) | ((8 + bits / 65536 % 6) << 10));  // 2^-7 .. 2^-1, both signs
 }
 
-/// Where float16 (or bfloat16) values are in a block of a type; all else may be any bits.
-std::vector<size_t> halves_at(DType dtype) {
-  switch (dtype) {
-    case DType::kQ4_1:
-    case DType::kQ4_K:
-      return {0, 2};
-    case DType::kQ6_K:
-      return {208};
-    default:
-      return {0};
-  }
-}
-
 std::vector<std::byte> random_row(DType dtype, int64_t n_cols, std::mt19937& engine) {
   const DTypeInfo& info = dtype_info(dtype);
   std::vector<std::byte> row(row_bytes(dtype, static_cast<uint64_t>(n_cols)).value());
-  for (std::byte& b : row) b = static_cast<std::byte>(engine() & 0xFFU);
   for (size_t block = 0; block < row.size(); block += static_cast<size_t>(info.block_bytes)) {
     if (dtype == DType::kF32) {
       const float value = std::normal_distribution<float>()(engine);
       std::memcpy(row.data() + block, &value, 4);
       continue;
     }
-    for (const size_t at : halves_at(dtype)) {
-      const uint16_t half = random_half(engine);
-      std::memcpy(row.data() + block + at, &half, 2);
-    }
+    testing::fill_block(
+        dtype, row.data() + block, [&] { return engine() & 0xFFU; }, [&] { return random_half(engine); },
+        [&] { return engine() % 16 == 0 ? engine() % 4 : 118 + engine() % 8; });
   }
   return row;
 }
@@ -89,13 +74,12 @@ std::vector<std::byte> random_row(DType dtype, int64_t n_cols, std::mt19937& eng
 class Matrix {
  public:
   Matrix(DType dtype, int64_t n_rows, int64_t n_cols, uint32_t seed = 1)
-      : dtype_(dtype), n_rows_(n_rows), n_cols_(n_cols) {
-    std::mt19937 engine(seed);
-    std::vector<std::vector<std::byte>> rows;
-    values_.resize(static_cast<size_t>(n_rows * n_cols));
-    for (int64_t r = 0; r < n_rows; ++r) {
-      rows.push_back(random_row(dtype, n_cols, engine));
-      dequantize_row(dtype, rows.back().data(), n_cols, values_.data() + r * n_cols);
+      : Matrix(dtype, n_cols, random_rows(dtype, n_rows, n_cols, seed)) {}
+  Matrix(DType dtype, int64_t n_cols, const std::vector<std::vector<std::byte>>& rows)
+      : dtype_(dtype), n_rows_(static_cast<int64_t>(rows.size())), n_cols_(n_cols) {
+    values_.resize(static_cast<size_t>(n_rows_ * n_cols));
+    for (int64_t r = 0; r < n_rows_; ++r) {
+      dequantize_row(dtype, rows[static_cast<size_t>(r)].data(), n_cols, values_.data() + r * n_cols);
     }
     pack(rows);
   }
@@ -117,6 +101,12 @@ class Matrix {
   float weight(int64_t r, int64_t k) const { return values_[static_cast<size_t>(r * n_cols_ + k)]; }
 
  private:
+  static std::vector<std::vector<std::byte>> random_rows(DType dtype, int64_t n_rows, int64_t n_cols, uint32_t seed) {
+    std::mt19937 engine(seed);
+    std::vector<std::vector<std::byte>> rows;
+    for (int64_t r = 0; r < n_rows; ++r) rows.push_back(random_row(dtype, n_cols, engine));
+    return rows;
+  }
   void pack(const std::vector<std::vector<std::byte>>& rows) {
     const int64_t n_panels = (n_rows_ + kPanelRows - 1) / kPanelRows, stride = panel_bytes(dtype_, n_cols_);
     panels_ = Buffer::allocate(static_cast<size_t>(n_panels * stride), "test panels").value();
@@ -219,11 +209,11 @@ TEST(Matmul, EveryTableHasTheSameTypes) {
   for (const KernelTable* table : tables()) {
     for (int i = 0; i < kNMatmulTypes; ++i) EXPECT_EQ(table->matmul[i] != nullptr, reference().matmul[i] != nullptr);
   }
-  for (const DType dtype : kTypes) EXPECT_NE(matmul_of(reference(), dtype), nullptr);
+  for (const DType dtype : kPanelTypes) EXPECT_NE(matmul_of(reference(), dtype), nullptr);
 }
 
 TEST(Matmul, ReferenceIsTheExactSum) {
-  for (const DType dtype : kTypes) {
+  for (const DType dtype : kPanelTypes) {
     for (const int64_t n_cols : column_counts(dtype)) {
       for (const int64_t n_rows : {1, 16, 33}) {
         for (const int64_t n_tokens : {0, 1, 3, 65})
@@ -234,7 +224,7 @@ TEST(Matmul, ReferenceIsTheExactSum) {
 }
 
 TEST(Matmul, EveryTableIsNearTheExactSum) {
-  for (const DType dtype : kTypes) {
+  for (const DType dtype : kPanelTypes) {
     for (const int64_t n_cols : column_counts(dtype)) {
       for (const int64_t n_rows : {1, 15, 16, 17, 33, 100}) {
         const Matrix w(dtype, n_rows, n_cols);
@@ -247,7 +237,7 @@ TEST(Matmul, EveryTableIsNearTheExactSum) {
 }
 
 TEST(Matmul, QuantisedWeightsGiveTheBitsOfTheirFloat32Copy) {
-  for (const DType dtype : kTypes) {
+  for (const DType dtype : kPanelTypes) {
     for (const int64_t n_cols : column_counts(dtype)) {
       const Matrix w(dtype, 33, n_cols), copy(w, DType::kF32);
       for (const KernelTable* table : tables()) {
@@ -256,6 +246,26 @@ TEST(Matmul, QuantisedWeightsGiveTheBitsOfTheirFloat32Copy) {
           expect_same_bits(run(*table, w, call), run(*table, copy, call), describe(*table, w, n_tokens));
         }
       }
+    }
+  }
+}
+
+/// MXFP4 blocks under every scale that kernels promise to take: 2^-128 .. 2^123.
+TEST(Matmul, ScalesOfMxfp4OfEverySize) {
+  std::vector<std::vector<std::byte>> rows;
+  std::mt19937 engine(3);
+  for (int exponent = 0; exponent <= 251; ++exponent) {
+    rows.push_back(random_row(DType::kMXFP4, 32, engine));
+    rows.back()[0] = static_cast<std::byte>(exponent);
+  }
+  const Matrix w(DType::kMXFP4, 32, rows), copy(w, DType::kF32);
+  for (const KernelTable* table : tables()) {
+    for (const int64_t n_tokens : {1, 2}) {
+      Call call(w, n_tokens, false);
+      for (float& x : call.x) x *= 0x1p-10F;  // sums stay finite
+      const std::vector<float> y = run(*table, w, call);
+      expect_same_bits(y, run(*table, copy, call), describe(*table, w, n_tokens));
+      EXPECT_TRUE(std::all_of(y.begin(), y.end(), [](float value) { return std::isfinite(value); }));
     }
   }
 }
@@ -276,7 +286,7 @@ TEST(Matmul, SumsInTheStatedOrder) {
   for (const char* name : {"avx2", "avx512"}) {
     const KernelTable* table = find_kernel_table(name);
     if (table == nullptr) continue;
-    for (const DType dtype : kTypes) {
+    for (const DType dtype : kPanelTypes) {
       const Matrix w(dtype, 17, column_counts(dtype).back());
       Call call(w, 3, true);
       matmul_of(*table, dtype)(call.args(w));
@@ -303,7 +313,7 @@ std::vector<float> run_token_by_token(const KernelTable& table, const Matrix& w,
 }
 
 TEST(Matmul, TokensTogetherEqualTokensOneByOne) {
-  for (const DType dtype : kTypes) {
+  for (const DType dtype : kPanelTypes) {
     const Matrix w(dtype, 33, column_counts(dtype).back());
     for (const KernelTable* table : tables()) {
       for (int64_t n_tokens = 1; n_tokens <= 40; ++n_tokens) {
@@ -315,7 +325,7 @@ TEST(Matmul, TokensTogetherEqualTokensOneByOne) {
 }
 
 TEST(Matmul, ManyTokensAndLongRowsEqualTokensOneByOne) {
-  for (const DType dtype : {DType::kF32, DType::kBF16, DType::kQ4_1, DType::kQ6_K}) {
+  for (const DType dtype : kPanelTypes) {
     const Matrix w(dtype, 17, 2560);  // several chunks of columns, several groups of tokens
     for (const KernelTable* table : tables()) {
       for (const int64_t n_tokens : {13, 127, 128, 129, 300}) {
@@ -340,7 +350,7 @@ std::vector<float> run_in_ranges(const KernelTable& table, const Matrix& w, Call
 }
 
 TEST(Matmul, RangesOfPanelsEqualTheWhole) {
-  for (const DType dtype : kTypes) {
+  for (const DType dtype : kPanelTypes) {
     const Matrix w(dtype, 100, 512);
     for (const KernelTable* table : tables()) {
       for (const int64_t n_tokens : {1, 9}) {

@@ -1,4 +1,5 @@
-// De-quantisation against the gguf package: tests/data/tensor/quant_blocks.bin (tools/make_quant_expectations.py).
+// De-quantisation against the gguf package, and plain numbers against NumPy's conversion:
+// tests/data/tensor/quant_blocks.bin (tools/make_quant_expectations.py).
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -6,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,7 +18,7 @@
 namespace vitro {
 namespace {
 
-/// A row of random blocks and its values by the gguf package.
+/// A row of random blocks and its values by the gguf package or NumPy.
 struct Expectation {
   DType dtype;
   std::vector<std::byte> row;
@@ -37,11 +39,12 @@ std::vector<Expectation> read_expectations() {
   const std::string bytes((std::istreambuf_iterator<char>(file)), {});
   std::vector<Expectation> all;
   for (size_t at = 0; at < bytes.size();) {
-    const std::vector<uint32_t> header = take<uint32_t>(bytes, at, 2);
-    const DType dtype = dtype_from_gguf(header[0]).value();
-    const size_t n_bytes = row_bytes(dtype, header[1]).value();
-    std::vector<std::byte> row = take<std::byte>(bytes, at, n_bytes);
-    all.push_back({dtype, std::move(row), take<float>(bytes, at, header[1])});
+    std::vector<char> name = take<char>(bytes, at, 8);
+    name.push_back('\0');
+    const DType dtype = dtype_from_name(name.data()).value();
+    const size_t n_elements = take<uint32_t>(bytes, at, 1)[0];
+    std::vector<std::byte> row = take<std::byte>(bytes, at, row_bytes(dtype, n_elements).value());
+    all.push_back({dtype, std::move(row), take<float>(bytes, at, n_elements)});
   }
   return all;
 }
@@ -55,11 +58,9 @@ void expect_same_bits(const std::vector<float>& actual, const std::vector<float>
   }
 }
 
-TEST(Dequantize, MatchesTheGgufPackageBitForBit) {
-  const std::vector<Expectation> all = read_expectations();
-  ASSERT_EQ(all.size(), 8U);
-  for (const Expectation& expected : all) {
-    ASSERT_TRUE(can_dequantize(expected.dtype));
+TEST(Dequantize, MatchesTheGgufPackageAndNumPyBitForBit) {
+  for (const Expectation& expected : read_expectations()) {
+    ASSERT_TRUE(can_dequantize(expected.dtype)) << dtype_info(expected.dtype).name;
     std::vector<float> out(expected.values.size());
     dequantize_row(expected.dtype, expected.row.data(), static_cast<int64_t>(out.size()), out.data());
     expect_same_bits(out, expected.values, expected.dtype);
@@ -76,9 +77,14 @@ TEST(Dequantize, ReadsRowsAtAnyAddress) {
   }
 }
 
-TEST(Dequantize, SaysWhichTypesItKnows) {
-  EXPECT_FALSE(can_dequantize(DType::kQ2_K));
-  EXPECT_FALSE(can_dequantize(DType::kI32));
+TEST(Dequantize, KnowsTheTypesThatHaveExpectationsAndNoOthers) {
+  std::set<std::string_view> expected, known;
+  for (const Expectation& expectation : read_expectations()) expected.insert(dtype_info(expectation.dtype).name);
+  for (const DType dtype : kAllDTypes) {
+    if (can_dequantize(dtype)) known.insert(dtype_info(dtype).name);
+  }
+  EXPECT_EQ(known, expected);
+  EXPECT_EQ(expected.size(), 26U);
 }
 
 TEST(Half, SpecialValues) {

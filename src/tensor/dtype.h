@@ -61,6 +61,13 @@ enum class DType : uint8_t {
 #undef VITRO_X
 };
 
+/// Every type, in the order of the table.
+inline constexpr DType kAllDTypes[] = {
+#define VITRO_X(name, text, elements, bytes, gguf) DType::name,
+    VITRO_DTYPES(VITRO_X)
+#undef VITRO_X
+};
+
 /// What a type is called and how its elements are grouped. A row of n elements needs n / block_elements blocks.
 struct DTypeInfo {
   std::string_view name;

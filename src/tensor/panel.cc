@@ -25,34 +25,43 @@ void store_as(T value, std::byte* p) {
   std::memcpy(p, &value, sizeof(T));
 }
 
+template <DType kType>
+using Words = std::array<uint32_t, block_layout(kType).n_words>;
+
+/// Byte offset of word `idx` of a file block among the words of a panel block.
+template <DType kType>
+int64_t panel_word_at(size_t idx, int64_t lane) {
+  return (panel_word_idx(kType, static_cast<int>(idx)) * kRowsPerPanel + lane) * 4;
+}
+
 /// One file block of one row into its lane of a panel block.
 template <DType kType>
 void scatter_block(const std::byte* block, int64_t lane, std::byte* panel_block) {
   constexpr BlockLayout kLayout = block_layout(kType);
-  std::byte* out = panel_block + 2 * lane;
+  std::byte* out = panel_block;
+  for (int i = 0; i < kLayout.n_exponents; ++i, out += kRowsPerPanel) out[lane] = block[i];
   for (int i = 0; i < kLayout.n_halves; ++i, out += 2 * kRowsPerPanel) {
-    store_as(load_as<uint16_t>(block + kLayout.halves_at + 2 * i), out);
+    store_as(load_as<uint16_t>(block + kLayout.halves_at + 2 * i), out + 2 * lane);
   }
-  out += 2 * lane;
-  for (int i = 0; i < kLayout.n_words; ++i) {
-    const auto word = load_as<uint32_t>(block + kLayout.words_at + 4 * i);
-    store_as(panel_word<kType>(i, word), out + panel_word_idx(kType, i) * 4 * kRowsPerPanel);
-  }
+  Words<kType> words;
+  for (size_t i = 0; i < words.size(); ++i) words[i] = load_as<uint32_t>(block + kLayout.words_at + 4 * i);
+  to_panel_words<kType>(words);
+  for (size_t i = 0; i < words.size(); ++i) store_as(words[i], out + panel_word_at<kType>(i, lane));
 }
 
 /// The inverse of scatter_block.
 template <DType kType>
 void gather_block(const std::byte* panel_block, int64_t lane, std::byte* block) {
   constexpr BlockLayout kLayout = block_layout(kType);
-  const std::byte* in = panel_block + 2 * lane;
+  const std::byte* in = panel_block;
+  for (int i = 0; i < kLayout.n_exponents; ++i, in += kRowsPerPanel) block[i] = in[lane];
   for (int i = 0; i < kLayout.n_halves; ++i, in += 2 * kRowsPerPanel) {
-    store_as(load_as<uint16_t>(in), block + kLayout.halves_at + 2 * i);
+    store_as(load_as<uint16_t>(in + 2 * lane), block + kLayout.halves_at + 2 * i);
   }
-  in += 2 * lane;
-  for (int i = 0; i < kLayout.n_words; ++i) {
-    const auto word = load_as<uint32_t>(in + panel_word_idx(kType, i) * 4 * kRowsPerPanel);
-    store_as(file_word<kType>(i, word), block + kLayout.words_at + 4 * i);
-  }
+  Words<kType> words;
+  for (size_t i = 0; i < words.size(); ++i) words[i] = load_as<uint32_t>(in + panel_word_at<kType>(i, lane));
+  to_file_words<kType>(words);
+  for (size_t i = 0; i < words.size(); ++i) store_as(words[i], block + kLayout.words_at + 4 * i);
 }
 
 template <DType kType>

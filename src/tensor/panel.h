@@ -14,7 +14,7 @@ namespace vitro {
 
 inline constexpr int64_t kRowsPerPanel = 16;
 
-/// Whether matrices of this type can be packed (the types with a matmul kernel).
+/// Whether matrices of this type can be packed: the types with a block_layout, which all have matmul kernels.
 bool has_panel_layout(DType dtype);
 
 /// Bytes of one panel of n_cols columns, a multiple of 64.
@@ -36,8 +36,8 @@ void unpack_panel_columns(DType dtype, const std::byte* panel, int64_t lane, Col
 /// look-ups.
 void unpack_panel_row(DType dtype, const std::byte* panel, int64_t lane, int64_t n_cols, float* out);
 
-/// out[n] = the values of one file row (n = whole blocks), de-quantised bit-equal to the gguf package. F32 F16 BF16 and
-/// the packed types.
+/// out[n] = the values of one file row (n = whole blocks): the types of matrices de-quantised bit-equal to the gguf
+/// package; F64, integers and BOOL as the nearest float32.
 void dequantize_row(DType dtype, const std::byte* row, int64_t n, float* out);
 /// Whether dequantize_row knows the type.
 bool can_dequantize(DType dtype);

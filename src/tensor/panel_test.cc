@@ -6,6 +6,8 @@
 #include <array>
 #include <cstring>
 #include <random>
+#include <set>
+#include <string_view>
 #include <vector>
 
 #include "base/checked_math.h"
@@ -13,9 +15,6 @@
 
 namespace vitro {
 namespace {
-
-constexpr DType kTypes[] = {DType::kF32,  DType::kF16,  DType::kBF16, DType::kQ8_0,
-                            DType::kQ4_1, DType::kQ5_0, DType::kQ4_K, DType::kQ6_K};
 
 std::vector<int64_t> column_counts(DType dtype) {
   const int64_t block = dtype_info(dtype).block_elements;
@@ -52,7 +51,7 @@ struct Packed {
 
 template <class Check>
 void for_all_panels(Check check) {
-  for (const DType dtype : kTypes) {
+  for (const DType dtype : kPanelTypes) {
     for (const int64_t n_cols : column_counts(dtype)) {
       for (const int64_t n_rows : {1, 7, 15, 16}) check(Packed(dtype, n_cols, n_rows));
     }
@@ -64,7 +63,7 @@ bool same_bytes(const std::vector<float>& a, const std::vector<float>& b) {
 }
 
 TEST(Panel, KeepsTheBitsOfTheFile) {
-  for (const DType dtype : kTypes) {
+  for (const DType dtype : kPanelTypes) {
     ASSERT_TRUE(has_panel_layout(dtype));
     for (const int64_t n_cols : column_counts(dtype)) {
       const auto file_bytes =
@@ -72,8 +71,16 @@ TEST(Panel, KeepsTheBitsOfTheFile) {
       EXPECT_EQ(panel_bytes(dtype, n_cols), round_up(file_bytes, 64)) << dtype_info(dtype).name << " " << n_cols;
     }
   }
-  EXPECT_FALSE(has_panel_layout(DType::kQ2_K));
-  EXPECT_FALSE(has_panel_layout(DType::kI8));
+}
+
+TEST(Panel, TypesThatHaveThem) {
+  std::set<std::string_view> names;
+  for (const DType dtype : kAllDTypes) {
+    if (has_panel_layout(dtype)) names.insert(dtype_info(dtype).name);
+  }
+  EXPECT_EQ(names, (std::set<std::string_view>{"F32", "F16", "BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K",
+                                               "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ4_NL", "IQ4_XS", "MXFP4"}));
+  EXPECT_EQ(kPanelTypes.size(), names.size());
 }
 
 TEST(Panel, UnpackingEqualsDequantisingTheRow) {
@@ -100,7 +107,7 @@ TEST(Panel, AbsentRowsAreZero) {
 }
 
 TEST(Panel, UnpacksRangesOfColumns) {
-  for (const DType dtype : kTypes) {
+  for (const DType dtype : kPanelTypes) {
     const int64_t block = dtype_info(dtype).block_elements, n_cols = 768;
     const Packed packed(dtype, n_cols, 16);
     std::vector<float> whole(n_cols), part(n_cols);
@@ -109,6 +116,21 @@ TEST(Panel, UnpacksRangesOfColumns) {
       unpack_panel_columns(dtype, packed.panel.data(), 5, columns, part.data());
       const size_t n_bytes = static_cast<size_t>(columns.count) * sizeof(float);
       EXPECT_EQ(std::memcmp(part.data(), whole.data() + columns.first, n_bytes), 0) << dtype_info(dtype).name;
+    }
+  }
+}
+
+/// Bit r of byte i is column 32 r + i: four words for each half of eight r, columns 16-31 above columns 0-15.
+TEST(QuantBlock, HighBitsOfKTypesComeTogether) {
+  for (uint32_t r = 0; r < 8; ++r) {
+    for (uint32_t i = 0; i < 32; ++i) {
+      std::array<uint32_t, 8> words = {};
+      words[i / 4] = 1U << (8 * (i % 4) + r);
+      const std::array<uint32_t, 8> before = words;
+      exchange_nibbles(words);
+      EXPECT_EQ(words[r / 4 * 4 + i / 4 % 4], 1U << (8 * (i % 4) + r % 4 + i / 16 * 4)) << r << ' ' << i;
+      exchange_nibbles(words);
+      EXPECT_EQ(words, before);
     }
   }
 }

@@ -9,6 +9,7 @@
 
 #include "base/rng.h"
 #include "testing/gguf_writer.h"
+#include "testing/random_blocks.h"
 
 namespace vitro::testing {
 
@@ -49,20 +50,20 @@ inline std::string float_data(DType dtype, int64_t n, RandomBytes& random) {
   return out;
 }
 
-/// Random quants with small scales: halves at the offsets where each block keeps them.
+/// A power of two that keeps weights of the type below 1/2: K types multiply it with scales of six or eight bits.
+inline uint16_t small_half(DType dtype) {
+  if (dtype_info(dtype).block_elements == 256) return 0x0400;                 // 2^-14
+  return dtype == DType::kQ8_0 || dtype == DType::kIQ4_NL ? 0x1000 : 0x2000;  // 2^-11, 2^-7
+}
+
+/// Random quants with small scales.
 inline std::string block_data(DType dtype, int64_t n, RandomBytes& random) {
-  const DTypeInfo& info = dtype_info(dtype);
-  std::string out;
-  for (int64_t b = 0; b < n / info.block_elements; ++b) {
-    std::string block(static_cast<size_t>(info.block_bytes), '\0');
-    for (char& c : block) c = random.byte();
-    const uint16_t scale = dtype == DType::kQ6_K   ? 0x0400
-                           : dtype == DType::kQ8_0 ? 0x1000
-                                                   : 0x2000;  // 2^-14, 2^-11, 2^-7
-    std::memcpy(block.data() + (dtype == DType::kQ6_K ? 208 : 0), &scale, 2);
-    if (dtype == DType::kQ4_1 || dtype == DType::kQ4_K) std::memcpy(block.data() + 2, &scale, 2);
-    if (dtype == DType::kQ4_K) block[1] = block[3] = 0x04;  // its 6-bit scales multiply: 2^-14
-    out += block;
+  const auto block_bytes = static_cast<size_t>(dtype_info(dtype).block_bytes);
+  std::string out(static_cast<size_t>(n / dtype_info(dtype).block_elements) * block_bytes, '\0');
+  for (size_t at = 0; at < out.size(); at += block_bytes) {
+    fill_block(
+        dtype, reinterpret_cast<std::byte*>(out.data() + at), [&] { return random.byte(); },
+        [&] { return small_half(dtype); }, [] { return 120; });  // 2^-8
   }
   return out;
 }

@@ -2,11 +2,12 @@
 // tensor/quant_block.h.
 //
 // Every block format is w = step * code + offset where step * code is exact in float32 (at most 24 bits), so one fma
-// gives what the package's product and sum give. A 32-bit word holds the codes of several columns of a row. A code is
-// not shifted down: masked in place it is code * 2^pos, and its step is step * 2^-pos, exact too. So a column costs an
-// and, a conversion and an fma. One shift brings the upper half of a word down, so two positions are enough: bits 0 and
-// 8 (high nibbles: 4 and 12). A weight of zero may come out as +0 where the package has -0; no sum that started at +0
-// can tell. Scales must be finite, as in every sound file.
+// gives what the package's product and sum give. (Codes that stand for values of a table are looked up first, as value
+// plus a bias: then code is that sum.) A 32-bit word holds the codes of several columns of a row. A code is not shifted
+// down: masked in place it is code * 2^pos, and its step is step * 2^-pos, exact too. So a column costs an and, a
+// conversion and an fma. One shift brings the upper half of a word down, so two positions are enough: bits 0 and 8. A
+// weight of zero may come out as +0 where the package has -0; no sum that started at +0 can tell. Scales must be
+// finite, those of MXFP4 below 2^124 (so that 24 times the scale is finite), as in every sound file.
 
 namespace vitro::VITRO_ISA_NS {
 namespace {
@@ -46,12 +47,14 @@ VITRO_DECODE I32x16 shifted(I32x16 a) {
 
 /// How the codes of up to 32 columns become weights.
 struct Scaling {
-  F32x16 low;   ///< step for codes that begin at bit 0 (high nibbles: 4)
-  F32x16 high;  ///< step for codes that begin at bit 8 (high nibbles: 12)
+  F32x16 low;   ///< step for codes in bytes 0 and 2 of a word
+  F32x16 high;  ///< step for codes in bytes 1 and 3
   F32x16 offset;
 };
-VITRO_DECODE Scaling scaling(F32x16 step, F32x16 offset, float at_low = 1) {
-  return {mul(step, set1(at_low)), mul(step, set1(at_low * 0x1p-8F)), offset};
+/// Codes begin at bit kAt of their bytes.
+template <int kAt = 0>
+VITRO_DECODE Scaling scaling(F32x16 step, F32x16 offset) {
+  return {kAt == 0 ? step : mul(step, set1(1.0F / (1 << kAt))), mul(step, set1(1.0F / (256 << kAt))), offset};
 }
 
 /// Byte c (0..3) of a word as a weight: of its bits those of `kMask`.
@@ -62,193 +65,49 @@ VITRO_DECODE F32x16 byte_weight(I32x16 word, const Scaling& scaling) {
   return fma(to_f32(code), c % 2 == 0 ? scaling.low : scaling.high, scaling.offset);
 }
 
+/// Where the panel block that holds run number `run` begins, and where its words do.
+template <DType kType>
+VITRO_DECODE const std::byte* block_at(const std::byte* panel, int64_t run) {
+  constexpr BlockLayout kLayout = block_layout(kType);
+  return panel + run / (kLayout.columns / kSumBlock) * (kPanelRows * kLayout.bytes());
+}
+template <DType kType>
+VITRO_DECODE const std::byte* words_at(const std::byte* panel, int64_t run) {
+  constexpr BlockLayout kLayout = block_layout(kType);
+  return block_at<kType>(panel, run) + kPanelRows * (kLayout.n_exponents + 2 * kLayout.n_halves);
+}
+/// Float16 number `idx` of that block.
+template <DType kType, int idx = 0>
+VITRO_DECODE F32x16 half_at(const std::byte* panel, int64_t run) {
+  return load_f16(block_at<kType>(panel, run) + idx * kHalfBytes);
+}
+/// Bits at .. at + n_bits - 1 of each lane as a number.
+template <int at, int n_bits>
+VITRO_DECODE F32x16 field(I32x16 word) {
+  return to_f32(and_(shifted<-at>(word), set1((1 << n_bits) - 1)));
+}
+/// The same of a six-bit scale that is stored with 32 added.
+template <int at>
+VITRO_DECODE F32x16 centred_scale(I32x16 word) {
+  return sub(field<at, 6>(word), set1(32.0F));
+}
+
 // A codec reads runs of kSumBlock columns. Runs whose numbers differ by kPhases have the same form; rows are whole
 // groups of kPhases runs. Float types have just column(panel, k), others
 //   Run<phase> r(panel, run)   reads the scales of run number `run`; phase = run % kPhases
 //   r.word<q>()                the word that holds columns 4 q .. 4 q + 3 of the run
 //   r.weight<q, c>(word)       column 4 q + c from it
+struct FloatCodec {
+  static constexpr bool kIsFloat = true;
+  static constexpr int kPhases = 1;
+};
+template <int n_phases>
+struct BlockCodec {
+  static constexpr bool kIsFloat = false;
+  static constexpr int kPhases = n_phases;
+};
 template <DType kType>
 struct Codec;
-
-template <>
-struct Codec<DType::kF32> {
-  static constexpr bool kIsFloat = true;
-  static constexpr int kPhases = 1;
-  static VITRO_DECODE F32x16 column(const std::byte* panel, int64_t k) {
-    return load(reinterpret_cast<const float*>(panel) + k * kPanelRows);
-  }
-};
-template <>
-struct Codec<DType::kF16> {
-  static constexpr bool kIsFloat = true;
-  static constexpr int kPhases = 1;
-  static VITRO_DECODE F32x16 column(const std::byte* panel, int64_t k) { return load_f16(panel + k * kHalfBytes); }
-};
-template <>
-struct Codec<DType::kBF16> {
-  static constexpr bool kIsFloat = true;
-  static constexpr int kPhases = 1;
-  static VITRO_DECODE F32x16 column(const std::byte* panel, int64_t k) { return load_bf16(panel + k * kHalfBytes); }
-};
-
-template <>
-struct Codec<DType::kQ8_0> {
-  static constexpr bool kIsFloat = false;
-  static constexpr int kPhases = 1;
-  template <int kPhase>
-  struct Run {
-    const std::byte* words;
-    Scaling steps;
-
-    VITRO_DECODE Run(const std::byte* panel, int64_t run) {
-      const std::byte* block = panel + run * (kHalfBytes + 8 * kWordBytes);
-      const F32x16 d = load_f16(block);
-      words = block + kHalfBytes;
-      steps = scaling(d, mul(d, set1(-128.0F)));
-    }
-    template <int q>
-    VITRO_DECODE I32x16 word() const {
-      return load_word(words + q * kWordBytes);
-    }
-    template <int q, int c>
-    VITRO_DECODE F32x16 weight(I32x16 word) const {
-      return byte_weight<c, 0xFF>(word, steps);
-    }
-  };
-};
-
-template <>
-struct Codec<DType::kQ4_1> {
-  static constexpr bool kIsFloat = false;
-  static constexpr int kPhases = 1;
-  template <int kPhase>
-  struct Run {
-    const std::byte* words;
-    Scaling low_nibbles, high_nibbles;
-
-    VITRO_DECODE Run(const std::byte* panel, int64_t run) {
-      const std::byte* block = panel + run * (2 * kHalfBytes + 4 * kWordBytes);
-      const F32x16 d = load_f16(block), m = load_f16(block + kHalfBytes);
-      words = block + 2 * kHalfBytes;
-      low_nibbles = scaling(d, m);
-      high_nibbles = scaling(d, m, 0x1p-4F);
-    }
-    template <int q>
-    VITRO_DECODE I32x16 word() const {
-      return load_word(words + q % 4 * kWordBytes);
-    }
-    template <int q, int c>
-    VITRO_DECODE F32x16 weight(I32x16 word) const {
-      if constexpr (q < 4) return byte_weight<c, 0x0F>(word, low_nibbles);
-      return byte_weight<c, 0xF0>(word, high_nibbles);
-    }
-  };
-};
-
-template <>
-struct Codec<DType::kQ5_0> {
-  static constexpr bool kIsFloat = false;
-  static constexpr int kPhases = 1;
-  template <int kPhase>
-  struct Run {
-    const std::byte* words;
-    I32x16 high_bits;
-    Scaling steps;
-
-    VITRO_DECODE Run(const std::byte* panel, int64_t run) {
-      const std::byte* block = panel + run * (kHalfBytes + 5 * kWordBytes);
-      const F32x16 d = load_f16(block);
-      high_bits = load_word(block + kHalfBytes);
-      words = block + kHalfBytes + kWordBytes;
-      steps = scaling(d, mul(d, set1(-16.0F)));
-    }
-    /// Codes in bytes: nibbles, and bit q of each byte of high_bits as bit 4; bits above are masked away later.
-    template <int q>
-    VITRO_DECODE I32x16 word() const {
-      const I32x16 nibbles = load_word(words + q % 4 * kWordBytes);
-      return bit_select(set1(0x0F0F0F0F), shifted<(q < 4 ? 0 : -4)>(nibbles), shifted<4 - q>(high_bits));
-    }
-    template <int q, int c>
-    VITRO_DECODE F32x16 weight(I32x16 word) const {
-      return byte_weight<c, 0x1F>(word, steps);
-    }
-  };
-};
-
-template <>
-struct Codec<DType::kQ4_K> {
-  static constexpr bool kIsFloat = false;
-  static constexpr int kPhases = 4;
-  template <int kPhase>
-  struct Run {
-    const std::byte* words;  ///< even runs have the low nibbles, odd ones the high nibbles of the same words
-    Scaling steps;
-
-    VITRO_DECODE Run(const std::byte* panel, int64_t run) {
-      const std::byte* block = panel + run / 8 * (2 * kHalfBytes + 35 * kWordBytes);
-      const std::byte* packed = block + 2 * kHalfBytes;
-      words = packed + (3 + run % 8 / 2 * 8) * kWordBytes;
-      const bool is_first_half = run % 8 < 4;
-      const F32x16 step = mul(load_f16(block), code<0>(packed, is_first_half));
-      const F32x16 floor = mul(load_f16(block + kHalfBytes), code<1>(packed, is_first_half));
-      steps = scaling(step, sub(zero(), floor), kPhase % 2 == 0 ? 1.0F : 0x1p-4F);
-    }
-    /// Scale (kind 0) or minimum (kind 1) of the run: one of the eight six-bit codes, packed as dequantize.cc tells.
-    template <int kKind>
-    static VITRO_DECODE F32x16 code(const std::byte* packed, bool is_first_half) {
-      constexpr int kByteAt = 8 * kPhase;
-      const I32x16 first = load_word(packed + kKind * kWordBytes), last = load_word(packed + 2 * kWordBytes);
-      if (is_first_half) return to_f32(and_(shifted<-kByteAt>(first), set1(0x3F)));
-      const I32x16 bits = bit_select(set1(0x0F), shifted<-kByteAt - 4 * kKind>(last), shifted<-kByteAt - 2>(first));
-      return to_f32(and_(bits, set1(0x3F)));
-    }
-    template <int q>
-    VITRO_DECODE I32x16 word() const {
-      return load_word(words + q * kWordBytes);
-    }
-    template <int q, int c>
-    VITRO_DECODE F32x16 weight(I32x16 word) const {
-      return byte_weight<c, (kPhase % 2 == 0 ? 0x0F : 0xF0)>(word, steps);
-    }
-  };
-};
-
-template <>
-struct Codec<DType::kQ6_K> {
-  static constexpr bool kIsFloat = false;
-  static constexpr int kPhases = 4;
-  template <int kPhase>  ///< also the number of the bit pair in the bytes of the high words
-  struct Run {
-    const std::byte* words;  ///< triples: two low words, one high word
-    Scaling steps[2];        ///< for columns 0-15 and 16-31
-
-    VITRO_DECODE Run(const std::byte* panel, int64_t run) {
-      const std::byte* block = panel + run / 8 * (kHalfBytes + 52 * kWordBytes);
-      const F32x16 d = load_f16(block);
-      const I32x16 scales = load_word(block + kHalfBytes + run % 8 / 2 * kWordBytes);
-      words = block + kHalfBytes + (4 + run % 8 / 4 * 24) * kWordBytes;
-      steps[0] = scaling_of(d, shifted<24 - kPhase % 2 * 16>(scales));
-      steps[1] = scaling_of(d, shifted<16 - kPhase % 2 * 16>(scales));
-    }
-    /// From d and an int8 scale in the top byte of each lane; the bits below are masked away.
-    static VITRO_DECODE Scaling scaling_of(F32x16 d, I32x16 scale_on_top) {
-      const F32x16 scale = mul(to_f32(and_(scale_on_top, set1(static_cast<int32_t>(0xFF000000)))), set1(0x1p-24F));
-      const F32x16 step = mul(d, scale);
-      return scaling(step, mul(step, set1(-32.0F)));
-    }
-    /// Codes in bytes: nibbles and a bit pair; bits above are masked away later.
-    template <int q>
-    VITRO_DECODE I32x16 word() const {
-      const I32x16 low = load_word(words + (3 * q + kPhase % 2) * kWordBytes);
-      const I32x16 high = load_word(words + (3 * q + 2) * kWordBytes);
-      return bit_select(set1(0x0F0F0F0F), shifted<(kPhase < 2 ? 0 : -4)>(low), shifted<4 - 2 * kPhase>(high));
-    }
-    template <int q, int c>
-    VITRO_DECODE F32x16 weight(I32x16 word) const {
-      return byte_weight<c, 0x3F>(word, steps[q / 4]);
-    }
-  };
-};
 
 /// visit(k, b, w) for column k of each of kRuns runs, k in order: kRuns independent sums side by side hide the latency
 /// of their fmas. The runs begin at number `run`, whose phase is kPhase. `width` columns each: kSumBlock,

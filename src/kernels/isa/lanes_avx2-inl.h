@@ -118,6 +118,15 @@ VITRO_LANE F32x16 load_f16(const void* p) {
   return {_mm256_cvtph_ps(_mm_loadu_si128(q)), _mm256_cvtph_ps(_mm_loadu_si128(q + 1))};
 }
 
+// Bytes.
+VITRO_LANE I32x16 repeat_16_bytes(const void* p) {
+  const __m256i both = _mm256_broadcastsi128_si256(load_16_bytes(p));
+  return {both, both};
+}
+VITRO_LANE I32x16 look_up_bytes(I32x16 table, I32x16 idx) {
+  return {_mm256_shuffle_epi8(table.lo, idx.lo), _mm256_shuffle_epi8(table.hi, idx.hi)};
+}
+
 // Choosing lanes.
 VITRO_LANE Mask16 less(F32x16 a, F32x16 b) {
   return {_mm256_cmp_ps(a.lo, b.lo, _CMP_LT_OQ), _mm256_cmp_ps(a.hi, b.hi, _CMP_LT_OQ)};

@@ -98,6 +98,10 @@ VITRO_LANE F32x16 load_f16(const void* p) {
   return {_mm512_cvtph_ps(_mm256_loadu_si256(static_cast<const __m256i*>(p)))};
 }
 
+// Bytes, four a lane: each byte of idx (at most 15) becomes that one of the sixteen bytes which table repeats.
+VITRO_LANE I32x16 repeat_16_bytes(const void* p) { return {_mm512_broadcast_i32x4(load_16_bytes(p))}; }
+VITRO_LANE I32x16 look_up_bytes(I32x16 table, I32x16 idx) { return {_mm512_shuffle_epi8(table.v, idx.v)}; }
+
 // Choosing lanes. Comparisons with NaN are false.
 VITRO_LANE Mask16 less(F32x16 a, F32x16 b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_LT_OQ)}; }
 VITRO_LANE Mask16 is_nan(F32x16 a) { return {_mm512_cmp_ps_mask(a.v, a.v, _CMP_UNORD_Q)}; }

@@ -123,6 +123,13 @@ VITRO_LANE __m128 scale_by_power(__m128 a, __m128i n) {
 VITRO_LANE F32x16 scale_by_power(F32x16 a, I32x16 n) { return VITRO_MAP2(scale_by_power, a, n); }
 VITRO_LANE F32x16 load_bf16(const void* p) { return as_f32(shift_left<16>(load_u16x16(p))); }
 
+// Bytes.
+VITRO_LANE I32x16 repeat_16_bytes(const void* p) {
+  const __m128i bytes = load_16_bytes(p);
+  return {bytes, bytes, bytes, bytes};
+}
+VITRO_LANE I32x16 look_up_bytes(I32x16 table, I32x16 idx) { return VITRO_MAP2(_mm_shuffle_epi8, table, idx); }
+
 // Choosing lanes.
 VITRO_LANE Mask16 less(F32x16 a, F32x16 b) { return VITRO_MAP2(_mm_cmplt_ps, a, b); }
 VITRO_LANE Mask16 less(I32x16 a, I32x16 b) {

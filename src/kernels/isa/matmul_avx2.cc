@@ -18,6 +18,11 @@ namespace vitro::VITRO_ISA_NS {
 constexpr int kTokenTile = 6;  ///< of sixteen registers twelve for sums, two for weights, one for x
 }
 #include "kernels/body/decode-inl.h"
+
+#include "kernels/body/codecs_32-inl.h"
+
+#include "kernels/body/codecs_256-inl.h"
+
 #include "kernels/body/matmul-inl.h"
 
 #include "kernels/isa/close-inl.h"

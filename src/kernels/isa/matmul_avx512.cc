@@ -19,6 +19,11 @@ namespace vitro::VITRO_ISA_NS {
 constexpr int kTokenTile = 16;  ///< of thirty-two registers sixteen for sums, one for weights, room to overlap
 }
 #include "kernels/body/decode-inl.h"
+
+#include "kernels/body/codecs_32-inl.h"
+
+#include "kernels/body/codecs_256-inl.h"
+
 #include "kernels/body/matmul-inl.h"
 
 #include "kernels/isa/close-inl.h"

@@ -19,6 +19,11 @@ namespace vitro::VITRO_ISA_NS {
 constexpr int kTokenTile = 2;  ///< of sixteen registers eight for sums, four for weights, the rest for products
 }
 #include "kernels/body/decode-inl.h"
+
+#include "kernels/body/codecs_32-inl.h"
+
+#include "kernels/body/codecs_256-inl.h"
+
 #include "kernels/body/matmul-inl.h"
 
 #include "kernels/isa/close-inl.h"
