@@ -36,7 +36,7 @@ class Problems {
 
 bool is_usable(SlotUse use, DType dtype) {
   if (use == SlotUse::kMatrix) return has_panel_layout(dtype);
-  return dtype == DType::kF32 || dtype == DType::kF16 || dtype == DType::kBF16;
+  return dtype == DType::kF64 || dtype == DType::kF32 || dtype == DType::kF16 || dtype == DType::kBF16;
 }
 
 bool is_ignorable(std::string_view name, std::span<const std::string_view> ignorable) {
@@ -99,7 +99,7 @@ class Binder {
                     to_string(source.shape));
     }
     const std::string_view use =
-        bound.slot->use == SlotUse::kMatrix ? "a weight matrix" : "a vector (F32, F16 or BF16 can)";
+        bound.slot->use == SlotUse::kMatrix ? "a weight matrix" : "a vector (F64, F32, F16 or BF16 can)";
     if (!is_usable(bound.slot->use, entry.dtype) && is_new(entry, std::string(use))) {
       problems_.add("{} has type {}, which cannot be used for {}", quote_name(entry.name), dtype_info(entry.dtype).name,
                     use);

@@ -7,9 +7,12 @@
 
 #include <filesystem>
 #include <optional>
+#include <set>
 
 #include "testing/expect_error.h"
+#include "testing/gguf_writer.h"
 #include "testing/safetensors_writer.h"
+#include "weights/tensors.h"
 
 namespace vitro {
 namespace {
@@ -94,6 +97,43 @@ TEST_F(BindTest, ReportsEveryMisfitAtOnce) {
                            "'extra' [3] has no place in the model", "'xattn.mask' [1] has no place"}) {
     expect_error(bound, ErrorCode::kInvalidArgument, part);
   }
+}
+
+TEST_F(BindTest, TypesAreTakenOrRefusedByName) {
+  const std::set<std::string_view> taken = {"F32",  "F16",  "BF16", "Q4_0", "Q4_1", "Q5_0",   "Q5_1",   "Q8_0",
+                                            "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ4_NL", "IQ4_XS", "MXFP4"};
+  const std::vector<TensorSlot> slots = {matrix("w", {2, 256}, {"weight"})};
+  for (const DType dtype : kAllDTypes) {
+    const std::string name(dtype_info(dtype).name);
+    const std::string data(static_cast<size_t>(*checked_bytes(dtype, {2, 256})), '\0');
+    SafetensorsWriter safetensors;
+    testing::GgufWriter gguf;
+    const bool is_gguf = dtype_info(dtype).gguf_type >= 0;
+    if (is_gguf) gguf.add("general.architecture", "llama").add_tensor("weight", dtype, {2, 256}, data);
+    if (!is_gguf) safetensors.add("weight", dtype, {2, 256}, data);
+    testing::write_file(folder_ / "model.safetensors", safetensors.bytes());
+    testing::write_file(folder_ / "model.gguf", gguf.bytes());
+    const auto checkpoint = Checkpoint::open(is_gguf ? folder_ / "model.gguf" : folder_);
+    ASSERT_TRUE(checkpoint) << name << ": " << checkpoint.error().message;
+    const auto bound = bind_tensors(*checkpoint, slots, {});
+    EXPECT_EQ(bound.has_value(), taken.contains(name)) << name;
+    if (taken.contains(name)) continue;
+    expect_error(bound, ErrorCode::kInvalidArgument,
+                 "'weight' has type " + name + ", which cannot be used for a weight matrix");
+  }
+}
+
+TEST_F(BindTest, VectorsMayBeFloat64) {
+  writer_.add("norm", DType::kF64, {3}, testing::bytes_of(std::vector<double>{1, 0x1p-30, 1 + 0x1p-24}));
+  const std::vector<TensorSlot> slots = {vector("final_norm.gain", 3, {"norm"})};
+  const Checkpoint& checkpoint = open();
+  const auto bound = bind_tensors(checkpoint, slots, {});
+  ASSERT_TRUE(bound) << bound.error().message;
+  ThreadPool pool(1);
+  const auto tensors = load_tensors(checkpoint, *bound, {}, pool);
+  ASSERT_TRUE(tensors) << tensors.error().message;
+  const auto values = tensors->vector("final_norm.gain");
+  EXPECT_EQ(std::vector<float>(values.begin(), values.end()), (std::vector<float>{1, 0x1p-30F, 1}));  // ties to even
 }
 
 TEST_F(BindTest, AFusedTensorIsReportedOnce) {
