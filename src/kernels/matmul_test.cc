@@ -250,8 +250,7 @@ TEST(Matmul, QuantisedWeightsGiveTheBitsOfTheirFloat32Copy) {
   }
 }
 
-/// MXFP4 blocks under every scale with which all their weights are finite: 2^-128 .. 2^124.
-// Up to weights of 10^38: above, the biased codes of a look-up overflow where multiply and add are not fused.
+/// MXFP4 blocks under every scale that kernels promise to take: 2^-128 .. 2^123.
 TEST(Matmul, ScalesOfMxfp4OfEverySize) {
   std::vector<std::vector<std::byte>> rows;
   std::mt19937 engine(3);

@@ -30,7 +30,7 @@ inline constexpr int64_t kAttendRows = 16;
 ///   For every weight type W[r, k] is the de-quantised float32, bit-equal to the gguf package, and the sum is the same
 ///   float32 sum: total = 0; for each run of kSumBlock columns in order: s = 0; for k in run, in order: s = fma(W[r,k],
 ///   x[t,k], s); total += s; y = total + bias. (Tables without FMA multiply, then add.) So a quantised matrix gives the
-///   bits of its float32 copy.
+///   bits of its float32 copy. Scales must be finite, those of MXFP4 below 2^124.
 struct MatmulArgs {
   const std::byte* panels = nullptr;  ///< first panel of the range, 64-byte aligned
   int64_t n_rows = 0;                 ///< output rows in the range; the last panel may be partly filled

@@ -6,8 +6,8 @@
 // plus a bias: then code is that sum.) A 32-bit word holds the codes of several columns of a row. A code is not shifted
 // down: masked in place it is code * 2^pos, and its step is step * 2^-pos, exact too. So a column costs an and, a
 // conversion and an fma. One shift brings the upper half of a word down, so two positions are enough: bits 0 and 8. A
-// weight of zero may come out as +0 where the package has -0; no sum that started at +0 can tell. Scales must be so
-// that every weight is finite, as in every sound file.
+// weight of zero may come out as +0 where the package has -0; no sum that started at +0 can tell. Scales must be
+// finite, those of MXFP4 below 2^124 (so that 24 times the scale is finite), as in every sound file.
 
 namespace vitro::VITRO_ISA_NS {
 namespace {
