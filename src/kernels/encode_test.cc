@@ -26,7 +26,7 @@ template <class T>
 std::vector<T> take(const std::string& bytes, size_t& at, size_t count) {
   std::vector<T> out(count);
   EXPECT_LE(at + count * sizeof(T), bytes.size());
-  std::memcpy(out.data(), bytes.data() + at, count * sizeof(T));
+  if (count > 0) std::memcpy(out.data(), bytes.data() + at, count * sizeof(T));
   at += count * sizeof(T);
   return out;
 }
