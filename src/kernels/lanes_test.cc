@@ -264,10 +264,12 @@ TEST(Lanes, PartialAccessTouchesOnlyItsLanes) {
 TEST(Lanes, PartialAccessToWordsAndBytesTouchesOnlyItsLanes) {
   for (const LaneProbe& probe : usable_probes()) {
     for (int64_t n = -3; n <= 20; ++n) {
-      std::vector<uint16_t> words;  // a sanitizer sees reads beyond
+      std::vector<uint16_t> words;  // a sanitizer sees reads beyond the last, even in memory of the vector
+      std::vector<uint8_t> bytes;
+      words.reserve(16), bytes.reserve(16);
       for (int64_t i = 0; i < std::clamp<int64_t>(n, 0, 16); ++i)
         words.push_back(static_cast<uint16_t>(0x4217 * (i + 1)));
-      const std::vector<uint8_t> bytes(words.begin(), words.end());
+      bytes.assign(words.begin(), words.end());
       Lanes from_words, from_bytes;
       probe.copy_words(words.data(), n, from_words.data());
       probe.copy_bytes(bytes.data(), n, from_bytes.data());
