@@ -374,7 +374,7 @@ TEST(Lanes, BytesAreLookedUp) {
 /// |result - exact| in units of the last place of the exact value (of the smallest subnormal at the bottom).
 double ulps(float result, double exact) {
   if (exact > static_cast<double>(std::numeric_limits<float>::max())) return std::isinf(result) ? 0 : INFINITY;
-  const double ulp = std::max(std::ldexp(1.0, std::ilogb(exact) - 23), std::ldexp(1.0, -149));
+  const double ulp = std::ldexp(1.0, std::max(std::ilogb(exact), -126) - 23);  // ilogb(0) is far below
   return std::abs(result - exact) / ulp;
 }
 
