@@ -190,7 +190,7 @@ TEST(OptTest, SwitchesOfLaterFiles) {
       R"("enable_bias": false, "layer_norm_elementwise_affine": false, "learned_embeddings": true,
          "scale_embeddings": false)",
       kOpt);
-  const BlockSpec& block = good_hf(galactica).blocks.at(0);
+  const BlockSpec block = good_hf(galactica).blocks.at(0);
   EXPECT_FALSE(block.norm.has_gain || block.norm.has_bias);
   EXPECT_FALSE(block.attn.has_q_bias || block.attn.has_o_bias || block.ffn.has_in_bias || block.ffn.has_out_bias);
   const std::string early = R"({"model_type": "opt", "_remove_final_layer_norm": true, "ffn_dim": 256,
@@ -264,7 +264,7 @@ TEST(MptTest, FollowsTheVendorWhereTransformersIgnoresAKey) {
       "no_bias": false, "ffn_config": {"ffn_type": "mptmlp", "fc_type": "torch"}, "logit_scale": )";
   EXPECT_EQ(good_hf(rest + "0.5}").logit_scale, 0.5);
   EXPECT_EQ(good_hf(rest + "\"inv_sqrt_d_model\"}").logit_scale, 0.125);
-  const BlockSpec& biased = good_hf(rest + "null}").blocks.at(0);
+  const BlockSpec biased = good_hf(rest + "null}").blocks.at(0);
   EXPECT_TRUE(biased.norm.has_bias && biased.attn.has_q_bias && biased.attn.has_o_bias && biased.ffn.has_in_bias);
 }
 
