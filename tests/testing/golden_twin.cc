@@ -41,7 +41,7 @@ class Fields {
   uint32_t u32() {
     uint32_t value = 0;
     const std::string_view field = bytes(sizeof value);
-    std::memcpy(&value, field.data(), field.size());
+    if (!is_short_) std::memcpy(&value, field.data(), field.size());
     return value;
   }
   std::string_view bytes(size_t n) {
