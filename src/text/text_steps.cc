@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "text/byte_level.h"
 #include "text/normalize.h"
 #include "text/utf8.h"
 
@@ -106,6 +107,16 @@ Status apply(const PrependStep& step, PieceList& list, TextBudget& budget) {
       VITRO_TRY(out.append(step.prefix, list.text.origin({piece.begin, piece.begin + 1})));
     }
     return out.append(list.text, piece);
+  });
+}
+
+Status apply(const ByteLevelStep&, PieceList& list, TextBudget& budget) {
+  return rewrite_pieces(list, budget, [&](const ByteRange& piece, BoundedText& out) -> Status {
+    const std::string_view text = list.text.text();
+    for (size_t pos = piece.begin; pos < piece.end; ++pos) {
+      VITRO_TRY(out.append(to_byte_level(text.substr(pos, 1)), list.text.origin({pos, pos + 1})));
+    }
+    return {};
   });
 }
 

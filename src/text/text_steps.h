@@ -1,6 +1,6 @@
 // The steps that turn a text into words before a tokenizer's model sees it: normalisers and pre-tokenizers. Each is
 // plain data; the components that tokenizer files name (NFC, Replace, Metaspace, ByteLevel, Digits, Split ...) are
-// lists of these four.
+// lists of these.
 #pragma once
 
 #include <algorithm>
@@ -69,7 +69,9 @@ struct SplitStep {
   SplitBehavior behavior = SplitBehavior::kIsolated;
   bool is_inverted = false;  ///< what does not match counts as the match
 };
-using TextStep = std::variant<NfcStep, ReplaceStep, PrependStep, SplitStep>;
+/// Every byte becomes its character in the alphabet of byte_level.h and stands for the character it came from.
+struct ByteLevelStep {};
+using TextStep = std::variant<NfcStep, ReplaceStep, PrependStep, SplitStep, ByteLevelStep>;
 
 /// Applies one step to all pieces. Unsupported as SplitPattern::find_all, and if the text grows beyond the budget or
 /// kMaxTextBytes.

@@ -8,8 +8,8 @@
 #include <limits>
 #include <queue>
 
+#include "text/byte_level.h"
 #include "text/utf8.h"
-#include "tokens/byte_level.h"
 
 namespace vitro {
 namespace {
@@ -86,14 +86,14 @@ const MergeTable::Merge* MergeTable::find(TokenId left, TokenId right) const {
   return nullptr;
 }
 
-Bpe::Bpe(const Vocabulary& vocabulary, MergeTable merges, const BpeOptions& options)
-    : vocabulary_(&vocabulary), merges_(std::move(merges)), options_(options) {}
+Bpe::Bpe(const Vocabulary& vocabulary, BpeSpec spec)
+    : vocabulary_(&vocabulary), merges_(std::move(spec.merges)), options_(spec.options) {}
 
-Result<Bpe> Bpe::make(const Vocabulary& vocabulary, MergeTable merges, const BpeOptions& options) {
-  Bpe out(vocabulary, std::move(merges), options);
-  VITRO_TRY(out.find_bytes());
-  if (options.alphabet == BpeAlphabet::kCharacters && !out.merges_bytes()) out.find_neighbours();
-  return out;
+Result<std::unique_ptr<TokenModel>> Bpe::make(const Vocabulary& vocabulary, BpeSpec spec) {
+  std::unique_ptr<Bpe> out(new Bpe(vocabulary, std::move(spec)));
+  VITRO_TRY(out->find_bytes());
+  if (out->options_.alphabet == BpeAlphabet::kCharacters && !out->merges_bytes()) out->find_neighbours();
+  return std::unique_ptr<TokenModel>(std::move(out));
 }
 
 Status Bpe::find_bytes() {
@@ -243,16 +243,23 @@ void Bpe::merge_run(std::string_view word, std::vector<Symbol>& symbols, size_t 
   }
 }
 
-bool Bpe::take_whole(std::string_view word, std::vector<BpeToken>& out) const {
+bool Bpe::take_whole(std::string_view text, ByteRange word, std::vector<TextToken>& out) const {
+  const std::string_view bytes = text.substr(word.begin, word.size());
   const TokenId id =
-      vocabulary_->find(options_.alphabet == BpeAlphabet::kBytes ? to_byte_level(word) : std::string(word));
+      vocabulary_->find(options_.alphabet == BpeAlphabet::kBytes ? to_byte_level(bytes) : std::string(bytes));
   if (id < 0) return false;
-  out.push_back({id, {0, word.size()}});
+  out.push_back({id, word});
   return true;
 }
 
-void Bpe::encode(std::string_view word, std::vector<BpeToken>& out) const {
-  if (options_.takes_whole_words && word.size() <= vocabulary_->longest_piece() && take_whole(word, out)) return;
+void Bpe::encode(std::string_view text, std::span<const ByteRange> words, std::vector<TextToken>& out) const {
+  for (const ByteRange& word : words) encode_word(text, word, out);
+}
+
+void Bpe::encode_word(std::string_view text, ByteRange range, std::vector<TextToken>& out) const {
+  if (options_.takes_whole_words && range.size() <= vocabulary_->longest_piece() && take_whole(text, range, out))
+    return;
+  const std::string_view word = text.substr(range.begin, range.size());
   std::vector<Symbol> symbols = symbols_of(word);
   for (size_t begin = 0; begin < symbols.size();) {
     size_t end = begin + 1;
@@ -261,7 +268,9 @@ void Bpe::encode(std::string_view word, std::vector<BpeToken>& out) const {
     begin = end;
   }
   for (const Symbol& symbol : symbols) {
-    if (symbol.n_bytes > 0) out.push_back({symbol.id, {symbol.begin, size_t{symbol.begin} + symbol.n_bytes}});
+    if (symbol.n_bytes == 0) continue;
+    const size_t begin = range.begin + symbol.begin;
+    out.push_back({symbol.id, {begin, begin + symbol.n_bytes}});
   }
 }
 

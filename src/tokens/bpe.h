@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "text/byte_range.h"
+#include "tokens/token_model.h"
 #include "tokens/vocabulary.h"
 
 namespace vitro {
@@ -35,12 +36,6 @@ class MergeTable {
   std::vector<uint32_t> slots_;  ///< index + 1 into merges_; 0: free
 };
 
-/// A token and the bytes of the encoded word that it stands for.
-struct BpeToken {
-  TokenId id = -1;
-  ByteRange range;
-};
-
 enum class BpeAlphabet : uint8_t {
   kBytes,       ///< one symbol a byte, pieces in the byte-level alphabet
   kCharacters,  ///< one symbol a character, with byte tokens or the unknown token for characters without a piece
@@ -56,14 +51,18 @@ struct BpeOptions {
   TokenId unknown_id = -1;         ///< -1: unknown symbols vanish, as in the reference
 };
 
-/// Immutable after construction; safe to share.
-class Bpe {
+/// What a file says of a BPE model besides its vocabulary.
+struct BpeSpec {
+  MergeTable merges;
+  BpeOptions options;
+};
+
+class Bpe final : public TokenModel {
  public:
   /// `vocabulary` must outlive it. Corrupt: two entries for one byte.
-  static Result<Bpe> make(const Vocabulary& vocabulary, MergeTable merges, const BpeOptions& options);
+  static Result<std::unique_ptr<TokenModel>> make(const Vocabulary& vocabulary, BpeSpec spec);
 
-  /// Appends the tokens of one word (valid UTF-8, at most kMaxTextBytes of text/text_steps.h). n log n in its length.
-  void encode(std::string_view word, std::vector<BpeToken>& out) const;
+  void encode(std::string_view text, std::span<const ByteRange> words, std::vector<TextToken>& out) const override;
 
  private:
   struct Symbol {
@@ -83,7 +82,7 @@ class Bpe {
     TokenId id = -1;
   };
 
-  Bpe(const Vocabulary& vocabulary, MergeTable merges, const BpeOptions& options);
+  Bpe(const Vocabulary& vocabulary, BpeSpec spec);
   Status find_bytes();
   bool merges_bytes() const;
   void find_neighbours();
@@ -93,7 +92,8 @@ class Bpe {
   Join join_of(std::string_view word, const Symbol& left, const Symbol& right) const;
   bool may_join(std::string_view word, const Symbol& left, const Symbol& right) const;
   void merge_run(std::string_view word, std::vector<Symbol>& symbols, size_t begin, size_t end) const;
-  bool take_whole(std::string_view word, std::vector<BpeToken>& out) const;
+  bool take_whole(std::string_view text, ByteRange word, std::vector<TextToken>& out) const;
+  void encode_word(std::string_view text, ByteRange word, std::vector<TextToken>& out) const;
 
   const Vocabulary* vocabulary_;
   MergeTable merges_;

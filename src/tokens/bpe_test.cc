@@ -68,12 +68,17 @@ std::vector<std::string> naive(const std::string& text, Rank&& rank) {
   }
 }
 
-std::vector<std::string> pieces_of(const Bpe& bpe, const Vocabulary& vocabulary, const std::string& text) {
-  std::vector<BpeToken> tokens;
-  bpe.encode(text, tokens);
+std::vector<TextToken> tokens_of(const TokenModel& model, const std::string& text) {
+  std::vector<TextToken> out;
+  const ByteRange whole{0, text.size()};
+  model.encode(text, {&whole, 1}, out);
+  return out;
+}
+
+std::vector<std::string> pieces_of(const TokenModel& bpe, const Vocabulary& vocabulary, const std::string& text) {
   std::vector<std::string> out;
   size_t pos = 0;
-  for (const BpeToken& token : tokens) {
+  for (const TextToken& token : tokens_of(bpe, text)) {
     EXPECT_EQ(token.range.begin, pos);
     pos = token.range.end;
     EXPECT_EQ(vocabulary.piece(token.id), text.substr(token.range.begin, token.range.size()));
@@ -97,10 +102,10 @@ TEST(Bpe, RanksEqualTheNaiveTwin) {
       ranks[{left, right}] = static_cast<double>(i);
     }
     for (const BpeAlphabet alphabet : {BpeAlphabet::kBytes, BpeAlphabet::kCharacters}) {
-      const Bpe bpe = Bpe::make(vocabulary, merges, {.alphabet = alphabet, .order = BpeOrder::kRanks}).value();
+      const auto bpe = Bpe::make(vocabulary, {merges, {.alphabet = alphabet, .order = BpeOrder::kRanks}}).value();
       for (int i = 0; i < 20; ++i) {
         const std::string text = random_text(rng, rng() % 40);
-        EXPECT_EQ(pieces_of(bpe, vocabulary, text), naive(text, [&](const std::string& a, const std::string& b) {
+        EXPECT_EQ(pieces_of(*bpe, vocabulary, text), naive(text, [&](const std::string& a, const std::string& b) {
                     const auto found = ranks.find({a, b});
                     return found == ranks.end() ? std::optional<double>() : found->second;
                   }));
@@ -117,11 +122,12 @@ TEST(Bpe, ScoresEqualTheNaiveTwin) {
     for (size_t i = 0; i < model.pieces.size(); ++i)
       scores.push_back(static_cast<float>(rng() % 12) - 6.0F);  // with ties, both signs
     const Vocabulary vocabulary = vocabulary_of(model.pieces, scores);
-    const Bpe bpe =
-        Bpe::make(vocabulary, MergeTable(), {.alphabet = BpeAlphabet::kCharacters, .order = BpeOrder::kScores}).value();
+    const auto bpe =
+        Bpe::make(vocabulary, {MergeTable(), {.alphabet = BpeAlphabet::kCharacters, .order = BpeOrder::kScores}})
+            .value();
     for (int i = 0; i < 20; ++i) {
       const std::string text = random_text(rng, rng() % 40);
-      EXPECT_EQ(pieces_of(bpe, vocabulary, text), naive(text, [&](const std::string& a, const std::string& b) {
+      EXPECT_EQ(pieces_of(*bpe, vocabulary, text), naive(text, [&](const std::string& a, const std::string& b) {
                   const TokenId id = vocabulary.find(a + b);
                   return id < 0 ? std::optional<double>() : -static_cast<double>(vocabulary.score(id));
                 }));
@@ -132,13 +138,11 @@ TEST(Bpe, ScoresEqualTheNaiveTwin) {
 TEST(Bpe, UnknownCharactersFuseOrNot) {
   const Vocabulary vocabulary = vocabulary_of({"?", "a"});
   BpeOptions options{.alphabet = BpeAlphabet::kCharacters, .fuses_unknown = true, .unknown_id = 0};
-  std::vector<BpeToken> tokens;
-  Bpe::make(vocabulary, MergeTable(), options)->encode("a\u00E9zza", tokens);
+  std::vector<TextToken> tokens = tokens_of(*Bpe::make(vocabulary, {MergeTable(), options}).value(), "a\u00E9zza");
   ASSERT_EQ(tokens.size(), 3U);
   EXPECT_EQ(tokens[1].range, (ByteRange{1, 5}));
-  tokens.clear();
   options.fuses_unknown = false;
-  Bpe::make(vocabulary, MergeTable(), options)->encode("a\u00E9zza", tokens);
+  tokens = tokens_of(*Bpe::make(vocabulary, {MergeTable(), options}).value(), "a\u00E9zza");
   EXPECT_EQ(tokens.size(), 5U);
 }
 
@@ -149,12 +153,10 @@ TEST(Bpe, AMegabyteOfOneLetterIsNotQuadratic) {
   const Vocabulary vocabulary = vocabulary_of(pieces);
   MergeTable merges(pieces.size());
   for (TokenId i = 0; vocabulary.has(i + 1); ++i) ASSERT_TRUE(merges.add({i, i, static_cast<uint32_t>(i), i + 1}));
-  const Bpe bpe = Bpe::make(vocabulary, merges, {}).value();
+  const auto bpe = Bpe::make(vocabulary, {merges, {}}).value();
   const auto seconds = [&](size_t n) {
     const auto start = std::chrono::steady_clock::now();
-    std::vector<BpeToken> tokens;
-    bpe.encode(std::string(n, 'a'), tokens);
-    EXPECT_EQ(tokens.size(), n / 4096);
+    EXPECT_EQ(tokens_of(*bpe, std::string(n, 'a')).size(), n / 4096);
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
   seconds(1U << 16);

@@ -1,7 +1,7 @@
 // One piece at a time.
 #include "tokens/decoder.h"
 
-#include "tokens/byte_level.h"
+#include "text/byte_level.h"
 #include "tokens/vocabulary.h"
 
 namespace vitro {

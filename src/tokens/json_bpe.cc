@@ -152,16 +152,17 @@ Status refuse_options(JsonReader& reader) {
   return {};
 }
 
-Status read_options(JsonReader& reader, TokenizerParts& parts) {
+Result<BpeOptions> read_options(JsonReader& reader, const Vocabulary& vocabulary) {
+  BpeOptions out{.alphabet = BpeAlphabet::kCharacters};
   VITRO_TRY(refuse_options(reader));
-  VITRO_TRY_ASSIGN(parts.bpe.fuses_unknown, reader.boolean_or("fuse_unk", false));
-  VITRO_TRY_ASSIGN(parts.bpe.has_byte_fallback, reader.boolean_or("byte_fallback", false));
-  VITRO_TRY_ASSIGN(parts.bpe.takes_whole_words, reader.boolean_or("ignore_merges", false));
+  VITRO_TRY_ASSIGN(out.fuses_unknown, reader.boolean_or("fuse_unk", false));
+  VITRO_TRY_ASSIGN(out.has_byte_fallback, reader.boolean_or("byte_fallback", false));
+  VITRO_TRY_ASSIGN(out.takes_whole_words, reader.boolean_or("ignore_merges", false));
   VITRO_TRY_ASSIGN(const std::string unknown, reader.string_or("unk_token", ""));
-  if (unknown.empty()) return {};
-  parts.bpe.unknown_id = parts.vocabulary.find(unknown);
-  if (parts.bpe.unknown_id < 0) return reader.wrong("unk_token", "a piece of the vocabulary");
-  return {};
+  if (unknown.empty()) return out;
+  out.unknown_id = vocabulary.find(unknown);
+  if (out.unknown_id < 0) return reader.wrong("unk_token", "a piece of the vocabulary");
+  return out;
 }
 
 void mark_added(const std::vector<AddedToken>& added, TokenizerParts& parts) {
@@ -171,7 +172,6 @@ void mark_added(const std::vector<AddedToken>& added, TokenizerParts& parts) {
     parts.vocabulary.set_kind(token.id, token.is_special ? TokenKind::kControl : TokenKind::kUserDefined);
     if (token.is_special) parts.is_special[static_cast<size_t>(token.id)] = true;
   }
-  if (parts.bpe.unknown_id >= 0) parts.vocabulary.set_kind(parts.bpe.unknown_id, TokenKind::kUnknown);
 }
 
 /// Files from before "type" was written tell their model by its keys.
@@ -191,9 +191,12 @@ Status read_bpe_model(const Value& model, const Value* added, TokenizerParts& pa
   VITRO_TRY_ASSIGN(parts.added, read_added_tokens(added));
   VITRO_TRY_ASSIGN(parts.vocabulary, read_vocabulary(*vocab, parts.added));
   VITRO_TRY_ASSIGN(const Value::Array* merges, reader.array("merges"));
-  VITRO_TRY_ASSIGN(parts.merges, read_merges(*merges, parts.vocabulary));
-  VITRO_TRY(read_options(reader, parts));
+  BpeSpec spec;
+  VITRO_TRY_ASSIGN(spec.merges, read_merges(*merges, parts.vocabulary));
+  VITRO_TRY_ASSIGN(spec.options, read_options(reader, parts.vocabulary));
   mark_added(parts.added, parts);
+  if (spec.options.unknown_id >= 0) parts.vocabulary.set_kind(spec.options.unknown_id, TokenKind::kUnknown);
+  parts.model = std::move(spec);
   return reader.finish();
 }
 

@@ -71,13 +71,13 @@ Status read_split(JsonReader& reader, std::vector<TextStep>& out) {
   return reader.finish();
 }
 
-Status read_byte_level(JsonReader& reader, TokenizerParts& parts) {
+Status read_byte_level(JsonReader& reader, std::vector<TextStep>& out) {
   VITRO_TRY_ASSIGN(const bool adds_space, reader.boolean_or("add_prefix_space", true));
   VITRO_TRY_ASSIGN(const bool uses_regex, reader.boolean_or("use_regex", true));
   reader.skip("trim_offsets");  // only the post-processor's counts
-  if (adds_space) parts.pre_tokenizers.emplace_back(PrependStep{.prefix = " ", .unless_present = true});
-  if (uses_regex) VITRO_TRY(add_split(kGpt2Pattern, SplitBehavior::kIsolated, parts.pre_tokenizers));
-  parts.bpe.alphabet = BpeAlphabet::kBytes;
+  if (adds_space) out.emplace_back(PrependStep{.prefix = " ", .unless_present = true});
+  if (uses_regex) VITRO_TRY(add_split(kGpt2Pattern, SplitBehavior::kIsolated, out));
+  out.emplace_back(ByteLevelStep{});
   return reader.finish();
 }
 
@@ -96,22 +96,6 @@ Status read_metaspace(JsonReader& reader, std::vector<TextStep>& out) {
   }
   if (splits) out.emplace_back(SplitStep{SplitPattern::literal(mark), SplitBehavior::kMergedWithNext, false});
   return reader.finish();
-}
-
-Status read_pre_tokenizer_at(const Value& value, const std::string& where, TokenizerParts& parts) {
-  VITRO_TRY_ASSIGN(JsonReader reader, JsonReader::open(value, where));
-  VITRO_TRY_ASSIGN(const std::string type, reader.string("type"));
-  if (parts.bpe.alphabet == BpeAlphabet::kBytes) return reader.unsupported("a pre-tokenizer after ByteLevel");
-  if (type == "Split") return read_split(reader, parts.pre_tokenizers);
-  if (type == "ByteLevel") return read_byte_level(reader, parts);
-  if (type == "Metaspace") return read_metaspace(reader, parts.pre_tokenizers);
-  if (type == "Digits") {
-    VITRO_TRY_ASSIGN(const bool one_by_one, reader.boolean_or("individual_digits", false));
-    VITRO_TRY(add_split(R"(\p{N})", one_by_one ? SplitBehavior::kIsolated : SplitBehavior::kContiguous,
-                        parts.pre_tokenizers));
-    return reader.finish();
-  }
-  return reader.unsupported("pre-tokenizer " + json_quote(type));
 }
 
 /// "single" of TemplateProcessing: ids before the text, the text ("A"), ids after it.
@@ -224,15 +208,24 @@ Status read_normalizer(const Value* value, const std::string& where, std::vector
   return reader.finish();
 }
 
-Status read_pre_tokenizer(const Value* value, TokenizerParts& parts) {
-  parts.bpe.alphabet = BpeAlphabet::kCharacters;
+Status read_pre_tokenizer(const Value* value, const std::string& where, std::vector<TextStep>& out) {
   if (value == nullptr || value->is_null()) return {};
-  const std::string where = "pre_tokenizer";
   VITRO_TRY_ASSIGN(JsonReader reader, JsonReader::open(*value, where));
+  if (out.size() >= kMaxComponents) return reader.unsupported("this many pre-tokenizers");
   VITRO_TRY_ASSIGN(const std::string type, reader.string("type"));
-  if (type != "Sequence") return read_pre_tokenizer_at(*value, where, parts);
-  return each_of(reader, "pretokenizers",
-                 [&](const Value& v, std::string at) { return read_pre_tokenizer_at(v, at, parts); });
+  if (type == "Sequence") {
+    return each_of(reader, "pretokenizers",
+                   [&](const Value& v, std::string at) { return read_pre_tokenizer(&v, at, out); });
+  }
+  if (type == "Split") return read_split(reader, out);
+  if (type == "ByteLevel") return read_byte_level(reader, out);
+  if (type == "Metaspace") return read_metaspace(reader, out);
+  if (type == "Digits") {
+    VITRO_TRY_ASSIGN(const bool one_by_one, reader.boolean_or("individual_digits", false));
+    VITRO_TRY(add_split(R"(\p{N})", one_by_one ? SplitBehavior::kIsolated : SplitBehavior::kContiguous, out));
+    return reader.finish();
+  }
+  return reader.unsupported("pre-tokenizer " + json_quote(type));
 }
 
 Status read_post_processor(const Value* value, const std::string& where, TokenizerParts& parts) {

@@ -10,8 +10,8 @@ namespace vitro {
 /// "normalizer": Sequence, NFC, Prepend, Replace.
 Status read_normalizer(const Value* value, const std::string& where, std::vector<TextStep>& out);
 
-/// "pre_tokenizer": Sequence, Split, Digits, ByteLevel, Metaspace. Sets parts.bpe.alphabet for ByteLevel.
-Status read_pre_tokenizer(const Value* value, TokenizerParts& parts);
+/// "pre_tokenizer": Sequence, Split, Digits, ByteLevel, Metaspace.
+Status read_pre_tokenizer(const Value* value, const std::string& where, std::vector<TextStep>& out);
 
 /// "post_processor": Sequence, ByteLevel, TemplateProcessing (its "single" part).
 Status read_post_processor(const Value* value, const std::string& where, TokenizerParts& parts);

@@ -203,12 +203,14 @@ Result<const SplitFamily*> read_family(const VocabularyKeys& keys) {
 
 Status add_byte_level(const VocabularyKeys& keys, TokenizerParts& parts) {
   VITRO_TRY_ASSIGN(const SplitFamily* family, read_family(keys));
-  VITRO_TRY_ASSIGN(parts.merges, read_merges(keys, parts.vocabulary));
+  BpeSpec spec;
+  VITRO_TRY_ASSIGN(spec.merges, read_merges(keys, parts.vocabulary));
   VITRO_TRY(read_special(keys, {.adds_bos = family->adds_bos}, parts));
   VITRO_TRY_ASSIGN(const bool adds_space, keys.flag("add_space_prefix", false));
   if (adds_space) return fail(ErrorCode::kUnsupported, "'tokenizer.ggml.add_space_prefix' for a byte-level vocabulary");
   parts.model_name = "byte-level BPE";
-  parts.bpe.takes_whole_words = family->takes_whole_words;
+  spec.options.takes_whole_words = family->takes_whole_words;
+  parts.model = std::move(spec);
   if (family->normalizes_nfc) parts.normalizers.emplace_back(NfcStep{});
   for (const std::string_view pattern : family->patterns) {
     VITRO_TRY_ASSIGN(SplitPattern compiled, SplitPattern::compile(pattern));
@@ -223,11 +225,10 @@ Status add_sentencepiece(const VocabularyKeys& keys, TokenizerParts& parts) {
   if (scores == nullptr) return fail(ErrorCode::kCorrupt, "key 'tokenizer.ggml.scores' is missing");
   VITRO_TRY(read_special(keys, {.bos = 1, .eos = 2, .adds_bos = true}, parts));
   VITRO_TRY_ASSIGN(const bool adds_space, keys.flag("add_space_prefix", true));
-  VITRO_TRY_ASSIGN(parts.bpe.unknown_id, keys.token("unknown_token_id", 0, parts.vocabulary));
+  BpeOptions options{.alphabet = BpeAlphabet::kCharacters, .order = BpeOrder::kScores, .has_byte_fallback = true};
+  VITRO_TRY_ASSIGN(options.unknown_id, keys.token("unknown_token_id", 0, parts.vocabulary));
+  parts.model = BpeSpec{MergeTable(), options};
   parts.model_name = "SentencePiece BPE";
-  parts.bpe.alphabet = BpeAlphabet::kCharacters;
-  parts.bpe.order = BpeOrder::kScores;
-  parts.bpe.has_byte_fallback = true;
   if (adds_space) parts.normalizers.emplace_back(PrependStep{.prefix = std::string(kSpaceMark)});
   parts.normalizers.emplace_back(ReplaceStep{" ", std::string(kSpaceMark)});
   parts.decode.has_byte_fallback = true;

@@ -15,6 +15,10 @@ std::string_view as_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+bool ends_in_bytes(const std::vector<TextStep>& steps) {
+  return !steps.empty() && std::holds_alternative<ByteLevelStep>(steps.back());
+}
+
 Result<TokenizerParts> read_parts(const Value& document) {
   VITRO_TRY_ASSIGN(JsonReader reader, JsonReader::open(document, "tokenizer.json"));
   VITRO_TRY_ASSIGN(const std::string version, reader.string_or("version", "1.0"));
@@ -28,11 +32,11 @@ Result<TokenizerParts> read_parts(const Value& document) {
   if (model == nullptr) return reader.wrong("model", "an object");
   VITRO_TRY(read_bpe_model(*model, reader.optional("added_tokens"), parts));
   VITRO_TRY(read_normalizer(reader.optional("normalizer"), "normalizer", parts.normalizers));
-  VITRO_TRY(read_pre_tokenizer(reader.optional("pre_tokenizer"), parts));
+  VITRO_TRY(read_pre_tokenizer(reader.optional("pre_tokenizer"), "pre_tokenizer", parts.pre_tokenizers));
   VITRO_TRY(read_post_processor(reader.optional("post_processor"), "post_processor", parts));
   VITRO_TRY(read_decoder(reader.optional("decoder"), parts.decode));
   VITRO_TRY(reader.finish());
-  parts.model_name = parts.bpe.alphabet == BpeAlphabet::kBytes ? "byte-level BPE" : "SentencePiece BPE";
+  parts.model_name = ends_in_bytes(parts.pre_tokenizers) ? "byte-level BPE" : "SentencePiece BPE";
   return parts;
 }
 

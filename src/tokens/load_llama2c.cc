@@ -83,8 +83,11 @@ Result<std::unique_ptr<Tokenizer>> load_llama2c_tokenizer(const std::filesystem:
   TokenizerParts parts;
   parts.model_name = "SentencePiece BPE";
   parts.vocabulary = std::move(*vocabulary);
-  parts.bpe = {
-      .alphabet = BpeAlphabet::kCharacters, .order = BpeOrder::kScores, .has_byte_fallback = true, .unknown_id = 0};
+  parts.model = BpeSpec{.merges = MergeTable(),
+                        .options = {.alphabet = BpeAlphabet::kCharacters,
+                                    .order = BpeOrder::kScores,
+                                    .has_byte_fallback = true,
+                                    .unknown_id = 0}};
   parts.normalizers.emplace_back(PrependStep{.prefix = " "});
   parts.bos_id = 1;
   parts.eos_id = 2;

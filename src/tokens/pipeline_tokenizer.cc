@@ -18,12 +18,25 @@ void append(Encoding& out, TokenId id, ByteRange range) {
   out.ranges.push_back(range);
 }
 
+/// BPE maps bytes itself, by a table: the last step, which would write them out as characters, is then not taken.
+void fold_byte_level(TokenizerParts& parts) {
+  auto* spec = std::get_if<BpeSpec>(&parts.model);
+  if (spec == nullptr || parts.pre_tokenizers.empty()) return;
+  if (!std::holds_alternative<ByteLevelStep>(parts.pre_tokenizers.back())) return;
+  parts.pre_tokenizers.pop_back();
+  spec->options.alphabet = BpeAlphabet::kBytes;
+}
+
+Result<std::unique_ptr<TokenModel>> make_model(const Vocabulary& vocabulary, ModelSpec spec) {
+  return Bpe::make(vocabulary, std::get<BpeSpec>(std::move(spec)));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Tokenizer>> PipelineTokenizer::make(TokenizerParts parts) {
   std::unique_ptr<PipelineTokenizer> out(new PipelineTokenizer(std::move(parts)));
-  VITRO_TRY_ASSIGN(Bpe bpe, Bpe::make(out->parts_.vocabulary, std::move(out->parts_.merges), out->parts_.bpe));
-  out->bpe_ = std::move(bpe);
+  fold_byte_level(out->parts_);
+  VITRO_TRY_ASSIGN(out->model_, make_model(out->parts_.vocabulary, std::move(out->parts_.model)));
   VITRO_TRY(out->sort_added_tokens());
   return std::unique_ptr<Tokenizer>(std::move(out));
 }
@@ -91,15 +104,9 @@ Status PipelineTokenizer::encode_segment(AlignedText text, Job& job) const {
 
 Status PipelineTokenizer::encode_words(PieceList words, Job& job) const {
   VITRO_TRY(apply_steps(parts_.pre_tokenizers, words, job.budget));
-  const std::string_view text = words.text.text();
-  std::vector<BpeToken> tokens;
-  for (const ByteRange& word : words.pieces) {
-    tokens.clear();
-    bpe_->encode(text.substr(word.begin, word.size()), tokens);
-    for (const BpeToken& token : tokens) {
-      append(job.out, token.id, words.text.origin({word.begin + token.range.begin, word.begin + token.range.end}));
-    }
-  }
+  std::vector<TextToken> tokens;
+  model_->encode(words.text.text(), words.pieces, tokens);
+  for (const TextToken& token : tokens) append(job.out, token.id, words.text.origin(token.range));
   return {};
 }
 

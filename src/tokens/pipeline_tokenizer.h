@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "formats/mapped_file.h"
@@ -14,17 +15,20 @@
 #include "tokens/bpe.h"
 #include "tokens/decoder.h"
 #include "tokens/post_processor.h"
+#include "tokens/token_model.h"
 #include "tokens/tokenizer.h"
 #include "tokens/vocabulary.h"
 
 namespace vitro {
 
+/// What a file says of the model, one alternative a kind.
+using ModelSpec = std::variant<BpeSpec>;
+
 /// Everything a tokenizer is, as data.
 struct TokenizerParts {
   std::string model_name;
   Vocabulary vocabulary;
-  MergeTable merges;
-  BpeOptions bpe;
+  ModelSpec model;
   std::vector<AddedToken> added;
   std::vector<TextStep> normalizers;
   std::vector<TextStep> pre_tokenizers;
@@ -41,7 +45,8 @@ Result<TokenizerParts> read_gguf_vocabulary(const GgufFile& file);
 
 class PipelineTokenizer final : public Tokenizer {
  public:
-  /// Errors as Bpe::make and apply_steps. Added tokens that are to be found in normalised text are normalised here.
+  /// Errors as the model's make() and apply_steps. Added tokens that are to be found in normalised text are normalised
+  /// here.
   static Result<std::unique_ptr<Tokenizer>> make(TokenizerParts parts);
 
   Result<Encoding> encode(std::string_view text, const EncodeOptions& options) const override;
@@ -71,9 +76,9 @@ class PipelineTokenizer final : public Tokenizer {
 
   // All constant after make().
   TokenizerParts parts_;
-  std::optional<Bpe> bpe_;        ///< refers to parts_.vocabulary
-  AddedTokens raw_added_;         ///< looked for in the text as given
-  AddedTokens normalized_added_;  ///< looked for in the normalised text
+  std::unique_ptr<TokenModel> model_;  ///< refers to parts_.vocabulary
+  AddedTokens raw_added_;              ///< looked for in the text as given
+  AddedTokens normalized_added_;       ///< looked for in the normalised text
 };
 
 }  // namespace vitro

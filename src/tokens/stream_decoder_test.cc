@@ -6,7 +6,7 @@
 
 #include <random>
 
-#include "tokens/byte_level.h"
+#include "text/byte_level.h"
 #include "tokens/tokens_test_util.h"
 
 namespace vitro {

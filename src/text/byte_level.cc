@@ -1,5 +1,5 @@
 // The table of OpenAI's encoder.py (bytes_to_unicode), as arithmetic over the bytes that are not printable.
-#include "tokens/byte_level.h"
+#include "text/byte_level.h"
 
 #include <array>
 
