@@ -57,6 +57,11 @@ Result<std::unique_ptr<Tokenizer>> load_tokenizer(const std::filesystem::path& p
       return load_gguf_file(std::move(file));
     case FileKind::kJson:
       return load_json_file(file);
+    case FileKind::kUnknown: {
+      Result<TokenizerParts> parts = read_sentencepiece(file.bytes());
+      if (!parts) return fail(parts.error().in(file_path.string()));
+      return PipelineTokenizer::make(std::move(*parts));
+    }
     default:
       return fail(ErrorCode::kUnsupported, "{} is neither a tokenizer.json nor a GGUF file", file_path.string());
   }
