@@ -48,7 +48,7 @@ Status PipelineTokenizer::sort_added_tokens() {
   for (const AddedToken& token : parts_.added) n_bytes += token.content.size();
   TextBudget budget(n_bytes);  // for all contents together
   for (AddedToken& token : parts_.added) {
-    if (!token.is_normalized || parts_.normalizers.empty()) {
+    if (!token.is_normalized || token.is_verbatim || parts_.normalizers.empty()) {
       (token.is_normalized ? normalized : raw).push_back(std::move(token));
       continue;
     }
