@@ -27,8 +27,17 @@ void fold_byte_level(TokenizerParts& parts) {
   spec->options.alphabet = BpeAlphabet::kBytes;
 }
 
-Result<std::unique_ptr<TokenModel>> make_model(const Vocabulary& vocabulary, ModelSpec spec) {
-  return Bpe::make(vocabulary, std::get<BpeSpec>(std::move(spec)));
+Result<std::unique_ptr<TokenModel>> make_model(const Vocabulary& vocabulary, BpeSpec spec) {
+  return Bpe::make(vocabulary, std::move(spec));
+}
+Result<std::unique_ptr<TokenModel>> make_model(const Vocabulary& vocabulary, UnigramSpec spec) {
+  return Unigram::make(vocabulary, std::move(spec));
+}
+Result<std::unique_ptr<TokenModel>> make_model(const Vocabulary& vocabulary, WordPieceSpec spec) {
+  return WordPiece::make(vocabulary, std::move(spec));
+}
+Result<std::unique_ptr<TokenModel>> make_model(const Vocabulary& vocabulary, WordLevelSpec spec) {
+  return WordLevel::make(vocabulary, std::move(spec));
 }
 
 }  // namespace
@@ -36,7 +45,9 @@ Result<std::unique_ptr<TokenModel>> make_model(const Vocabulary& vocabulary, Mod
 Result<std::unique_ptr<Tokenizer>> PipelineTokenizer::make(TokenizerParts parts) {
   std::unique_ptr<PipelineTokenizer> out(new PipelineTokenizer(std::move(parts)));
   fold_byte_level(out->parts_);
-  VITRO_TRY_ASSIGN(out->model_, make_model(out->parts_.vocabulary, std::move(out->parts_.model)));
+  VITRO_TRY_ASSIGN(
+      out->model_,
+      std::visit([&](auto& spec) { return make_model(out->parts_.vocabulary, std::move(spec)); }, out->parts_.model));
   VITRO_TRY(out->sort_added_tokens());
   return std::unique_ptr<Tokenizer>(std::move(out));
 }
@@ -106,7 +117,15 @@ Status PipelineTokenizer::encode_words(PieceList words, Job& job) const {
   VITRO_TRY(apply_steps(parts_.pre_tokenizers, words, job.budget));
   std::vector<TextToken> tokens;
   model_->encode(words.text.text(), words.pieces, tokens);
-  for (const TextToken& token : tokens) append(job.out, token.id, words.text.origin(token.range));
+  for (const TextToken& token : tokens) {
+    const ByteRange origin = words.text.origin(token.range);
+    if (token.id < 0) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "[tokenizer] bytes {} to {} of the text have no piece in the vocabulary, and it has no unknown token",
+                  origin.begin, origin.end);
+    }
+    append(job.out, token.id, origin);
+  }
   return {};
 }
 
