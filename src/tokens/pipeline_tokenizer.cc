@@ -13,6 +13,27 @@ Status check_length(size_t n_bytes) {
               kMaxTextBytes);
 }
 
+/// Neighbours joined and empty ones left out.
+Result<std::vector<ByteRange>> joined_ranges(std::span<const ByteRange> ranges, size_t n_bytes) {
+  std::vector<ByteRange> out;
+  size_t pos = 0;
+  for (const ByteRange& range : ranges) {
+    if (range.begin < pos || range.end < range.begin || range.end > n_bytes) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "[tokenizer] plain range {} to {} must lie after byte {}, in order, within {} bytes", range.begin,
+                  range.end, pos, n_bytes);
+    }
+    pos = range.end;
+    if (range.empty()) continue;
+    if (!out.empty() && out.back().end == range.begin) {
+      out.back().end = range.end;
+    } else {
+      out.push_back(range);
+    }
+  }
+  return out;
+}
+
 void append(Encoding& out, TokenId id, ByteRange range) {
   out.ids.push_back(id);
   out.ranges.push_back(range);
@@ -76,12 +97,13 @@ Status PipelineTokenizer::sort_added_tokens() {
 
 Result<Encoding> PipelineTokenizer::encode(std::string_view text, const EncodeOptions& options) const {
   VITRO_TRY(check_length(text.size()));
-  Job job{.parse_special = options.parse_special, .budget = TextBudget(text.size()), .out = {}};
+  VITRO_TRY_ASSIGN(const std::vector<ByteRange> plain, joined_ranges(options.plain, text.size()));
+  Job job{.filter = {options.parse_special, plain}, .budget = TextBudget(text.size()), .out = {}};
   Encoding& out = job.out;
   const AlignedText whole = AlignedText::from(text);
   VITRO_TRY(check_length(whole.text().size()));  // broken bytes become three each
   size_t pos = 0;
-  for (const AddedTokens::Match& match : raw_added_.find_all(whole.text(), options.parse_special)) {
+  for (const AddedTokens::Match& match : raw_added_.find_all(whole, job.filter)) {
     if (match.range.begin > pos) {
       VITRO_TRY(encode_segment(whole.slice({pos, match.range.begin}), job));
     }
@@ -98,7 +120,7 @@ Result<Encoding> PipelineTokenizer::encode(std::string_view text, const EncodeOp
 Status PipelineTokenizer::encode_segment(AlignedText text, Job& job) const {
   PieceList list = PieceList::whole(std::move(text));
   VITRO_TRY(apply_steps(parts_.normalizers, list, job.budget));
-  const std::vector<AddedTokens::Match> matches = normalized_added_.find_all(list.text.text(), job.parse_special);
+  const std::vector<AddedTokens::Match> matches = normalized_added_.find_all(list.text, job.filter);
   if (matches.empty()) return encode_words(std::move(list), job);
   const size_t n_bytes = list.text.text().size();
   size_t pos = 0;

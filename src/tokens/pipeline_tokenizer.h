@@ -70,7 +70,7 @@ class PipelineTokenizer final : public Tokenizer {
   Status sort_added_tokens();
   /// One call of encode.
   struct Job {
-    bool parse_special = true;
+    AddedTokens::Filter filter;
     TextBudget budget;
     Encoding out;
   };
