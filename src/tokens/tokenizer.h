@@ -27,6 +27,7 @@ struct Encoding {
 struct EncodeOptions {
   bool add_special = true;    ///< BOS / EOS as the tokenizer says
   bool parse_special = true;  ///< special tokens written out in the text become their ids; false: they are text
+  std::span<const ByteRange> plain = {};  ///< bytes in which no special token is looked for
 };
 
 /// How a vocabulary entry is used.
