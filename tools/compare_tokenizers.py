@@ -134,7 +134,7 @@ def of_tiktoken(path: Path, name: str) -> Reference:
     published.load_tiktoken_bpe = lambda *_, **__: load_tiktoken_bpe(str(path))  # from here instead of the network
     encoding = Encoding(**getattr(published, name)())
     return Reference(lambda text: Answer(encoding.encode(text, allowed_special="all")), sorted(encoding.special_tokens_set),
-                     ["--encoding", name])
+                     [] if name == path.stem else ["--encoding", name])
 
 
 def unpacked(path: Path, folder: Path) -> Path:
