@@ -13,21 +13,8 @@
 namespace vitro {
 namespace {
 
-constexpr size_t kMaxComponents =
-    32;  // of one kind, Sequences inside Sequences included; published files have up to five
 constexpr size_t kMaxPatternBytes = 256;  // of Replace; bounds the comparisons for each byte of a text
 constexpr size_t kMaxSpecialIds = 256;    // that a template puts around a text
-constexpr size_t kMaxPieceGrowth = 16;    // of a piece by all replacements of the decoder
-
-/// Calls read(element, where) for each element of a Sequence's list.
-Status each_of(JsonReader& reader, std::string_view key, const std::function<Status(const Value&, std::string)>& read) {
-  VITRO_TRY_ASSIGN(const Value::Array* elements, reader.array(key));
-  if (elements->size() > kMaxComponents) return reader.unsupported("a sequence this long");
-  for (size_t i = 0; i < elements->size(); ++i) {
-    VITRO_TRY(read((*elements)[i], fmt::format("{}.{}[{}]", reader.where(), key, i)));
-  }
-  return reader.finish();
-}
 
 Result<ReplaceStep> read_replace(JsonReader& reader) {
   VITRO_TRY_ASSIGN(JsonReader pattern, reader.object("pattern"));
@@ -83,12 +70,9 @@ Status read_byte_level(JsonReader& reader, std::vector<TextStep>& out) {
 
 Status read_metaspace(JsonReader& reader, std::vector<TextStep>& out) {
   VITRO_TRY_ASSIGN(const std::string mark, reader.string("replacement"));
-  VITRO_TRY_ASSIGN(const bool adds_space, reader.boolean_or("add_prefix_space", true));
-  VITRO_TRY_ASSIGN(const std::string scheme, reader.string_or("prepend_scheme", adds_space ? "always" : "never"));
+  VITRO_TRY_ASSIGN(const std::string scheme, read_prepend_scheme(reader));
   VITRO_TRY_ASSIGN(const bool splits, reader.boolean_or("split", true));
   reader.skip("str_rep");
-  if (scheme != "always" && scheme != "first" && scheme != "never")
-    return reader.wrong("prepend_scheme", "always, first or never");
   if (mark.empty()) return reader.wrong("replacement", "one character");
   out.emplace_back(ReplaceStep{" ", mark});
   if (scheme != "never") {
@@ -130,60 +114,25 @@ Status read_template(JsonReader& reader, TokenizerParts& parts) {
   return reader.finish();
 }
 
-Status read_strip(JsonReader& reader, DecodeRules& out) {
-  VITRO_TRY_ASSIGN(const std::string content, reader.string("content"));
-  VITRO_TRY_ASSIGN(const int64_t start, reader.integer("start"));
-  VITRO_TRY_ASSIGN(const int64_t stop, reader.integer("stop"));
-  if (content != " " || start > 1 || start < 0 || stop != 0)
-    return reader.unsupported("stripping anything but one leading space");
-  out.strips_first_space = start == 1;
-  return reader.finish();
-}
-
-/// The order in which decoders may follow each other: what comes after Fuse sees the whole text, what comes before it
-/// one piece.
-int decoder_stage(std::string_view type) {
-  constexpr std::array<std::string_view, 5> kOrder = {"ByteLevel", "Replace", "ByteFallback", "Fuse", "Strip"};
-  return static_cast<int>(std::find(kOrder.begin(), kOrder.end(), type) - kOrder.begin());
-}
-
-/// How many times as long a piece can become, at most; stops counting beyond kMaxPieceGrowth.
-size_t growth_of(const std::vector<std::pair<std::string, std::string>>& replacements) {
-  size_t growth = 1;
-  for (const auto& [from, to] : replacements) {
-    growth *= std::max<size_t>(1, (to.size() + from.size() - 1) / from.size());
-    if (growth > kMaxPieceGrowth) break;
-  }
-  return growth;
-}
-
-Status read_decoder_at(const Value& value, const std::string& where, int& stage, DecodeRules& out) {
-  VITRO_TRY_ASSIGN(JsonReader reader, JsonReader::open(value, where));
-  VITRO_TRY_ASSIGN(const std::string type, reader.string("type"));
-  const int previous = std::exchange(stage, decoder_stage(type));
-  const bool is_in_order = previous < stage || (previous == stage && type == "Replace");
-  if (!is_in_order || (type == "Strip" && previous != decoder_stage("Fuse"))) {
-    return reader.unsupported("decoder " + json_quote(type) + " at this place");
-  }
-  if (type == "ByteLevel") {
-    for (const char* key : {"add_prefix_space", "trim_offsets", "use_regex"}) reader.skip(key);
-    out.is_byte_level = true;
-  } else if (type == "ByteFallback") {
-    out.has_byte_fallback = true;
-  } else if (type == "Replace") {
-    VITRO_TRY_ASSIGN(ReplaceStep step, read_replace(reader));
-    out.replacements.emplace_back(std::move(step.pattern), std::move(step.content));
-    if (growth_of(out.replacements) > kMaxPieceGrowth)
-      return reader.unsupported("a replacement that grows pieces so far");
-  } else if (type == "Strip") {
-    return read_strip(reader, out);
-  } else if (type != "Fuse") {
-    return reader.unsupported("decoder " + json_quote(type));
-  }
-  return reader.finish();
-}
-
 }  // namespace
+
+Status each_of(JsonReader& reader, std::string_view key, const std::function<Status(const Value&, std::string)>& read) {
+  VITRO_TRY_ASSIGN(const Value::Array* elements, reader.array(key));
+  if (elements->size() > kMaxComponents) return reader.unsupported("a sequence this long");
+  for (size_t i = 0; i < elements->size(); ++i) {
+    VITRO_TRY(read((*elements)[i], fmt::format("{}.{}[{}]", reader.where(), key, i)));
+  }
+  return reader.finish();
+}
+
+Result<std::string> read_prepend_scheme(JsonReader& reader) {
+  VITRO_TRY_ASSIGN(const bool adds_space, reader.boolean_or("add_prefix_space", true));
+  VITRO_TRY_ASSIGN(std::string scheme, reader.string_or("prepend_scheme", adds_space ? "always" : "never"));
+  if (scheme != "always" && scheme != "first" && scheme != "never")
+    return reader.wrong("prepend_scheme", "always, first or never");
+  if (!adds_space && scheme != "never") return reader.wrong("add_prefix_space", "in agreement with prepend_scheme");
+  return scheme;
+}
 
 Status read_normalizer(const Value* value, const std::string& where, std::vector<TextStep>& out) {
   if (value == nullptr || value->is_null()) return {};
@@ -244,17 +193,6 @@ Status read_post_processor(const Value* value, const std::string& where, Tokeniz
   reader.skip("use_regex");
   if (trims) parts.post_steps.emplace_back(TrimOffsets{had_space});
   return reader.finish();
-}
-
-Status read_decoder(const Value* value, DecodeRules& out) {
-  if (value == nullptr || value->is_null())
-    return fail(ErrorCode::kUnsupported, "decoder: a tokenizer without one is not supported");
-  VITRO_TRY_ASSIGN(JsonReader reader, JsonReader::open(*value, "decoder"));
-  VITRO_TRY_ASSIGN(const std::string type, reader.string("type"));
-  int stage = -1;
-  if (type != "Sequence") return read_decoder_at(*value, "decoder", stage, out);
-  return each_of(reader, "decoders",
-                 [&](const Value& v, std::string at) { return read_decoder_at(v, at, stage, out); });
 }
 
 }  // namespace vitro
