@@ -23,6 +23,7 @@ struct AddedToken {
   bool strips_left = false;     ///< takes white space before it along
   bool strips_right = false;    ///< and after it
   bool is_normalized = false;   ///< looked for in the normalised text
+  bool is_verbatim = false;     ///< with is_normalized: the content is not to be normalised itself
 };
 
 /// Longest match at every position by an Aho-Corasick automaton over the reversed contents: read from right to left,

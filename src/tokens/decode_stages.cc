@@ -80,7 +80,7 @@ void ByteFallbackStage::take(const Chunk& piece) {
     return send(piece);
   }
   const char c = static_cast<char>(byte);
-  if (keeps_bytes_) return send_piece({&c, 1});
+  if (keeps_bytes_) return send({{&c, 1}, true, true});
   takes_whole_runs_ ? add_to_run(c) : add_single(c);
 }
 
@@ -107,7 +107,7 @@ void ByteFallbackStage::add_single(char byte) {
   run_.push_back(byte);
   while (!run_.empty() && complete_utf8_prefix(run_) > 0) {
     const CodePoint point = decode_utf8(run_);
-    send_piece(point.is_valid ? std::string_view(run_) : kReplacement);
+    send({point.is_valid ? std::string_view(run_) : kReplacement, true, true});
     run_.erase(0, point.is_valid ? run_.size() : 1);
   }
 }
@@ -202,6 +202,20 @@ void MetaspaceStage::feed(const Chunk& chunk) {
     send({rest, chunk.ends_piece, false});
   }
   if (chunk.ends_piece) drops_ = false;
+}
+
+void SentencePieceStage::take(const Chunk& piece) {
+  if (has_begun_) is_start_ = false;
+  std::string_view rest = piece.bytes;
+  const bool drops = is_start_ && !piece.is_verbatim && rest.starts_with(mark_);
+  if (drops) rest.remove_prefix(mark_.size());
+  has_begun_ = has_begun_ || !rest.empty() || (drops && leading_ == Leading::kDropOne);
+  for (size_t found = 0; !piece.is_verbatim && (found = rest.find(mark_)) != std::string_view::npos;) {
+    send_part(rest.substr(0, found));
+    send_part(" ");
+    rest.remove_prefix(found + mark_.size());
+  }
+  send({rest, true, piece.is_verbatim});
 }
 
 void SpacesStage::take(const Chunk& piece) {

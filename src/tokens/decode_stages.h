@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "text/split_pattern.h"
+#include "tokens/decoder.h"
 
 namespace vitro {
 
@@ -154,6 +155,22 @@ class MetaspaceStage final : public DecodeStage {
  private:
   std::string_view mark_;
   bool drops_;  ///< in the piece that is being read
+};
+
+class SentencePieceStage final : public WholePieceStage {
+ public:
+  using Leading = SentencePieceDecode::Leading;
+  SentencePieceStage(std::string_view mark, Leading leading, bool is_first)
+      : mark_(mark), leading_(leading), is_start_(is_first && leading != Leading::kKeep) {}
+
+ protected:
+  void take(const Chunk& piece) override;
+
+ private:
+  std::string_view mark_;
+  Leading leading_;
+  bool is_start_;           ///< a leading mark is nothing
+  bool has_begun_ = false;  ///< after this piece none is
 };
 
 /// A space before each piece but the first; with a prefix, those that begin with it lose it instead.

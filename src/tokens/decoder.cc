@@ -56,6 +56,9 @@ class ChainBuilder {
     if (!is_single_) add_stage<SpacesStage>(step.prefix, options_.is_first);
     if (step.cleans_up) add_clean_up();
   }
+  void add(const SentencePieceDecode& step) {
+    add_stage<SentencePieceStage>(step.mark, step.leading, options_.is_first);
+  }
   void add(const SpacesDecode&) {
     if (!is_single_) add_stage<SpacesStage>(std::nullopt, options_.is_first);
   }
@@ -102,13 +105,8 @@ class ChainBuilder {
 
 DecodeSpec DecodeSpec::byte_level() { return {.steps = {ByteLevelDecode{}}}; }
 
-DecodeSpec DecodeSpec::sentencepiece(std::string mark, bool strips_first_space) {
-  DecodeSpec out;
-  out.steps.emplace_back(ByteFallbackDecode{.takes_whole_runs = false});
-  if (!mark.empty()) out.steps.emplace_back(ReplaceDecode{std::move(mark), " "});
-  out.steps.emplace_back(FuseDecode{});
-  if (strips_first_space) out.steps.emplace_back(StripDecode{.content = " ", .n_start = 1});
-  return out;
+DecodeSpec DecodeSpec::sentencepiece(std::string mark, SentencePieceDecode::Leading leading) {
+  return {.steps = {ByteFallbackDecode{.takes_whole_runs = false}, SentencePieceDecode{std::move(mark), leading}}};
 }
 
 DecodeStream::DecodeStream(const DecodeSpec& spec, const Options& options)

@@ -62,12 +62,18 @@ struct CtcDecode {
   std::string delimiter;
   bool cleans_up = true;
 };
+/// `mark` is a space. At the start of the text, where the tokenizer put it there, one or all leading ones are nothing.
+struct SentencePieceDecode {
+  enum class Leading : uint8_t { kKeep, kDropOne, kDropAll };
+  std::string mark;
+  Leading leading = Leading::kKeep;
+};
 /// Spaces between pieces: what the reference does for a tokenizer without a decoder.
 struct SpacesDecode {};
 
 using DecodeStep =
     std::variant<ByteLevelDecode, ByteFallbackDecode, FuseDecode, StripDecode, ReplaceDecode, RegexReplaceDecode,
-                 MetaspaceDecode, WordPieceDecode, BpeDecode, CtcDecode, SpacesDecode>;
+                 MetaspaceDecode, WordPieceDecode, BpeDecode, CtcDecode, SentencePieceDecode, SpacesDecode>;
 
 /// Without steps pieces are joined as they stand.
 struct DecodeSpec {
@@ -75,12 +81,13 @@ struct DecodeSpec {
   /// Control, user-defined and unknown entries are taken as they stand (GGUF, SentencePiece); otherwise the steps hold
   /// for them too (tokenizer.json).
   bool keeps_added_pieces = false;
+  /// Stands for unknown tokens, if given (SentencePiece: " \u2047 ").
+  std::optional<std::string> unknown_text = std::nullopt;
 
   /// The usual steps of byte-level vocabularies.
   static DecodeSpec byte_level();
-  /// Those of SentencePiece: bytes, the mark as a space, and the first space of the text, if the tokenizer put it
-  /// there, away again. An empty mark: spaces stand as spaces.
-  static DecodeSpec sentencepiece(std::string mark, bool strips_first_space);
+  /// Those of SentencePiece: bytes and the mark of spaces.
+  static DecodeSpec sentencepiece(std::string mark, SentencePieceDecode::Leading leading);
 };
 
 /// What goes into the steps for one token.

@@ -5,6 +5,7 @@
 #include "text/utf8.h"
 #include "tokens/json_components.h"
 #include "tokens/json_reader.h"
+#include "tokens/json_shared.h"
 
 namespace vitro {
 namespace {
@@ -109,6 +110,16 @@ class DecoderReader {
     VITRO_TRY_ASSIGN(step.cleans_up, reader.boolean("cleanup"));
     if (step.cleans_up && step.delimiter.empty()) return reader.unsupported("an empty word delimiter");
     return add_step(std::move(step));
+  }
+
+  /// "prepend_scheme"; older files have "add_prefix_space".
+  static Result<std::string> read_prepend_scheme(JsonReader& reader) {
+    VITRO_TRY_ASSIGN(const bool adds_space, reader.boolean_or("add_prefix_space", true));
+    VITRO_TRY_ASSIGN(std::string scheme, reader.string_or("prepend_scheme", adds_space ? "always" : "never"));
+    if (scheme != "always" && scheme != "first" && scheme != "never")
+      return reader.wrong("prepend_scheme", "always, first or never");
+    if (!adds_space && scheme != "never") return reader.wrong("add_prefix_space", "in agreement with prepend_scheme");
+    return scheme;
   }
 
   static Result<std::string> read_character(JsonReader& reader, std::string_view key) {

@@ -93,7 +93,7 @@ Result<std::unique_ptr<Tokenizer>> load_llama2c_tokenizer(const std::filesystem:
   parts.eos_id = 2;
   parts.post_steps.emplace_back(AddSpecial{.before = {1}, .after = {}});
   parts.is_special = {true, true, true};
-  parts.decode = DecodeSpec::sentencepiece("", true);
+  parts.decode = DecodeSpec::sentencepiece(" ", SentencePieceDecode::Leading::kDropOne);
   parts.decode.keeps_added_pieces = true;
   parts.file = std::move(file);
   return PipelineTokenizer::make(std::move(parts));

@@ -83,7 +83,7 @@ Status PipelineTokenizer::sort_added_tokens() {
     if (token.is_special) special_contents_.insert(token.content);
   }
   for (AddedToken& token : parts_.added) {
-    if (!token.is_normalized || parts_.normalizers.empty()) {
+    if (!token.is_normalized || token.is_verbatim || parts_.normalizers.empty()) {
       (token.is_normalized ? normalized : raw).push_back(std::move(token));
       continue;
     }
@@ -171,6 +171,8 @@ std::optional<DecodePiece> PipelineTokenizer::decode_piece(TokenId id, bool skip
   const std::string_view piece = decoded_form(id);
   if (kind == TokenKind::kUnused && piece.empty()) return std::nullopt;  // a hole in the ids
   const bool is_added = kind == TokenKind::kControl || kind == TokenKind::kUserDefined || kind == TokenKind::kUnknown;
+  const auto& unknown_text = parts_.decode.unknown_text;
+  if (kind == TokenKind::kUnknown && unknown_text) return DecodePiece{*unknown_text, true};
   return DecodePiece{piece, is_added && parts_.decode.keeps_added_pieces};
 }
 
