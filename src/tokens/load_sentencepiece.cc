@@ -109,9 +109,10 @@ Result<TokenizerParts> make_parts(const SentencePieceModel& model) {
   for (size_t i = 0; i < model.pieces.size(); ++i) parts.is_special[i] = model.pieces[i].kind == TokenKind::kControl;
   parts.bos_id = control_id(parts.vocabulary, model.bos_piece);
   parts.eos_id = control_id(parts.vocabulary, model.eos_piece);
-  parts.decode.has_byte_fallback = true;
-  parts.decode.strips_first_space = model.adds_dummy_prefix || model.removes_extra_spaces;
-  parts.decode.replacements.emplace_back(kMark, " ");
+  using Leading = SentencePieceDecode::Leading;
+  const Leading one = model.adds_dummy_prefix ? Leading::kDropOne : Leading::kKeep;
+  parts.decode = DecodeSpec::sentencepiece(std::string(kMark), model.removes_extra_spaces ? Leading::kDropAll : one);
+  parts.decode.unknown_text = std::string(model.unknown_surface);
   return parts;
 }
 
