@@ -132,7 +132,7 @@ Result<TokenizerParts> read_gpt2(std::string_view vocabulary, std::string_view m
   parts.model_name = "byte-level BPE";
   VITRO_TRY(add_steps(*kind, settings, parts));
   VITRO_TRY(add_special(*kind, settings, parts));
-  parts.decode.is_byte_level = true;
+  parts.decode = DecodeSpec::byte_level();
   parts.decode.keeps_added_pieces = true;
   return parts;
 }
