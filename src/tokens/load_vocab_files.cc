@@ -117,8 +117,7 @@ Status add_special(const Gpt2Class& kind, const TokenizerSettings& settings, Tok
   return {};
 }
 
-Result<TokenizerParts> read_gpt2(std::string_view vocabulary, std::string_view merges,
-                                 const TokenizerSettings& given) {
+Result<TokenizerParts> read_gpt2(std::string_view vocabulary, std::string_view merges, const TokenizerSettings& given) {
   VITRO_TRY_ASSIGN(const Gpt2Class* kind, find_class(given.tokenizer_class));
   const TokenizerSettings settings = with_defaults(given, *kind);
   VocabularyBuilder builder;

@@ -54,8 +54,7 @@ Result<AddedToken> read_token(const Value& value, std::string_view key) {
 Result<TokenId> read_id(std::string_view text) {
   TokenId id = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
-  if (error == std::errc() && end == text.data() + text.size() && id >= 0 &&
-      static_cast<size_t>(id) < kMaxVocabulary) {
+  if (error == std::errc() && end == text.data() + text.size() && id >= 0 && static_cast<size_t>(id) < kMaxVocabulary) {
     return id;
   }
   return fail(ErrorCode::kCorrupt, "'added_tokens_decoder' has the key {}, not an id", quote_name(text));
@@ -125,7 +124,9 @@ Status read_old_added(const Value& file, TokenizerSettings& out) {
     if (id.as_int() == nullptr || *id.as_int() < 0 || *id.as_int() >= static_cast<int64_t>(kMaxVocabulary)) {
       return fail(ErrorCode::kCorrupt, "the id of {} is {}", quote_name(content), to_string(id, 40));
     }
-    const auto is_same = [&, text = std::string_view(content)](const auto& pair) { return pair.second.content == text; };
+    const auto is_same = [&, text = std::string_view(content)](const auto& pair) {
+      return pair.second.content == text;
+    };
     out.added.push_back({.id = static_cast<TokenId>(*id.as_int()),
                          .content = content,
                          .is_special = std::any_of(out.special.begin(), out.special.end(), is_same)});
