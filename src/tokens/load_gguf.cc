@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "formats/quote_name.h"
+#include "tokens/merge_reader.h"
 #include "tokens/pipeline_tokenizer.h"
 #include "tokens/split_families.h"
 
@@ -121,35 +122,9 @@ Result<Vocabulary> read_vocabulary(const VocabularyKeys& keys) {
   return out;
 }
 
-/// "left right": the first character may be a space itself.
-Result<MergeTable::Merge> read_merge(const Vocabulary& vocabulary, std::string_view text, uint32_t rank) {
-  const size_t space = text.find(' ', 1);
-  if (space == std::string_view::npos || space + 1 == text.size()) {
-    return fail(ErrorCode::kCorrupt, "merge {} is {}, not two pieces", rank, quote_name(text));
-  }
-  const std::string_view left = text.substr(0, space);
-  const std::string_view right = text.substr(space + 1);
-  const std::string joined = std::string(left) + std::string(right);
-  const MergeTable::Merge merge{vocabulary.find(left), vocabulary.find(right), rank, vocabulary.find(joined)};
-  if (merge.left < 0 || merge.right < 0 || merge.joined < 0) {
-    const std::string_view missing = merge.left < 0 ? left : merge.right < 0 ? right : std::string_view(joined);
-    return fail(ErrorCode::kCorrupt, "merge {} ({}) needs the piece {}, which is not in the vocabulary", rank,
-                quote_name(text), quote_name(missing));
-  }
-  return merge;
-}
-
 Result<MergeTable> read_merges(const VocabularyKeys& keys, const Vocabulary& vocabulary) {
   VITRO_TRY_ASSIGN(const GgufArray* merges, keys.strings("merges"));
-  if (merges->strings.size() > kMaxVocabulary)
-    return fail(ErrorCode::kUnsupported, "{} merges", merges->strings.size());
-  MergeTable out(merges->strings.size());
-  for (size_t i = 0; i < merges->strings.size(); ++i) {
-    VITRO_TRY_ASSIGN(const MergeTable::Merge merge,
-                     read_merge(vocabulary, merges->strings[i], static_cast<uint32_t>(i)));
-    VITRO_TRY(out.add(merge));
-  }
-  return out;
+  return read_merge_lines(merges->strings, vocabulary);
 }
 
 /// Control, unknown and user-defined entries are cut out of texts; the first two only where special tokens are parsed.

@@ -13,6 +13,27 @@ Status check_length(size_t n_bytes) {
               kMaxTextBytes);
 }
 
+/// Neighbours joined and empty ones left out.
+Result<std::vector<ByteRange>> joined_ranges(std::span<const ByteRange> ranges, size_t n_bytes) {
+  std::vector<ByteRange> out;
+  size_t pos = 0;
+  for (const ByteRange& range : ranges) {
+    if (range.begin < pos || range.end < range.begin || range.end > n_bytes) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "[tokenizer] plain range {} to {} must lie after byte {}, in order, within {} bytes", range.begin,
+                  range.end, pos, n_bytes);
+    }
+    pos = range.end;
+    if (range.empty()) continue;
+    if (!out.empty() && out.back().end == range.begin) {
+      out.back().end = range.end;
+    } else {
+      out.push_back(range);
+    }
+  }
+  return out;
+}
+
 void append(Encoding& out, TokenId id, ByteRange range) {
   out.ids.push_back(id);
   out.ranges.push_back(range);
@@ -27,8 +48,17 @@ void fold_byte_level(TokenizerParts& parts) {
   spec->options.alphabet = BpeAlphabet::kBytes;
 }
 
-Result<std::unique_ptr<TokenModel>> make_model(const Vocabulary& vocabulary, ModelSpec spec) {
-  return Bpe::make(vocabulary, std::get<BpeSpec>(std::move(spec)));
+Result<std::unique_ptr<TokenModel>> make_model(const Vocabulary& vocabulary, BpeSpec spec) {
+  return Bpe::make(vocabulary, std::move(spec));
+}
+Result<std::unique_ptr<TokenModel>> make_model(const Vocabulary& vocabulary, UnigramSpec spec) {
+  return Unigram::make(vocabulary, std::move(spec));
+}
+Result<std::unique_ptr<TokenModel>> make_model(const Vocabulary& vocabulary, WordPieceSpec spec) {
+  return WordPiece::make(vocabulary, std::move(spec));
+}
+Result<std::unique_ptr<TokenModel>> make_model(const Vocabulary& vocabulary, WordLevelSpec spec) {
+  return WordLevel::make(vocabulary, std::move(spec));
 }
 
 }  // namespace
@@ -36,7 +66,9 @@ Result<std::unique_ptr<TokenModel>> make_model(const Vocabulary& vocabulary, Mod
 Result<std::unique_ptr<Tokenizer>> PipelineTokenizer::make(TokenizerParts parts) {
   std::unique_ptr<PipelineTokenizer> out(new PipelineTokenizer(std::move(parts)));
   fold_byte_level(out->parts_);
-  VITRO_TRY_ASSIGN(out->model_, make_model(out->parts_.vocabulary, std::move(out->parts_.model)));
+  VITRO_TRY_ASSIGN(
+      out->model_,
+      std::visit([&](auto& spec) { return make_model(out->parts_.vocabulary, std::move(spec)); }, out->parts_.model));
   VITRO_TRY(out->sort_added_tokens());
   return std::unique_ptr<Tokenizer>(std::move(out));
 }
@@ -48,7 +80,7 @@ Status PipelineTokenizer::sort_added_tokens() {
   for (const AddedToken& token : parts_.added) n_bytes += token.content.size();
   TextBudget budget(n_bytes);  // for all contents together
   for (AddedToken& token : parts_.added) {
-    if (!token.is_normalized || parts_.normalizers.empty()) {
+    if (!token.is_normalized || token.is_verbatim || parts_.normalizers.empty()) {
       (token.is_normalized ? normalized : raw).push_back(std::move(token));
       continue;
     }
@@ -65,12 +97,13 @@ Status PipelineTokenizer::sort_added_tokens() {
 
 Result<Encoding> PipelineTokenizer::encode(std::string_view text, const EncodeOptions& options) const {
   VITRO_TRY(check_length(text.size()));
-  Job job{.parse_special = options.parse_special, .budget = TextBudget(text.size()), .out = {}};
+  VITRO_TRY_ASSIGN(const std::vector<ByteRange> plain, joined_ranges(options.plain, text.size()));
+  Job job{.filter = {options.parse_special, plain}, .budget = TextBudget(text.size()), .out = {}};
   Encoding& out = job.out;
   const AlignedText whole = AlignedText::from(text);
   VITRO_TRY(check_length(whole.text().size()));  // broken bytes become three each
   size_t pos = 0;
-  for (const AddedTokens::Match& match : raw_added_.find_all(whole.text(), options.parse_special)) {
+  for (const AddedTokens::Match& match : raw_added_.find_all(whole, job.filter)) {
     if (match.range.begin > pos) {
       VITRO_TRY(encode_segment(whole.slice({pos, match.range.begin}), job));
     }
@@ -87,7 +120,7 @@ Result<Encoding> PipelineTokenizer::encode(std::string_view text, const EncodeOp
 Status PipelineTokenizer::encode_segment(AlignedText text, Job& job) const {
   PieceList list = PieceList::whole(std::move(text));
   VITRO_TRY(apply_steps(parts_.normalizers, list, job.budget));
-  const std::vector<AddedTokens::Match> matches = normalized_added_.find_all(list.text.text(), job.parse_special);
+  const std::vector<AddedTokens::Match> matches = normalized_added_.find_all(list.text, job.filter);
   if (matches.empty()) return encode_words(std::move(list), job);
   const size_t n_bytes = list.text.text().size();
   size_t pos = 0;
@@ -106,7 +139,15 @@ Status PipelineTokenizer::encode_words(PieceList words, Job& job) const {
   VITRO_TRY(apply_steps(parts_.pre_tokenizers, words, job.budget));
   std::vector<TextToken> tokens;
   model_->encode(words.text.text(), words.pieces, tokens);
-  for (const TextToken& token : tokens) append(job.out, token.id, words.text.origin(token.range));
+  for (const TextToken& token : tokens) {
+    const ByteRange origin = words.text.origin(token.range);
+    if (token.id < 0) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "[tokenizer] bytes {} to {} of the text have no piece in the vocabulary, and it has no unknown token",
+                  origin.begin, origin.end);
+    }
+    append(job.out, token.id, origin);
+  }
   return {};
 }
 

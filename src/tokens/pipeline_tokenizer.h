@@ -17,12 +17,15 @@
 #include "tokens/post_processor.h"
 #include "tokens/token_model.h"
 #include "tokens/tokenizer.h"
+#include "tokens/unigram.h"
 #include "tokens/vocabulary.h"
+#include "tokens/word_level.h"
+#include "tokens/wordpiece.h"
 
 namespace vitro {
 
 /// What a file says of the model, one alternative a kind.
-using ModelSpec = std::variant<BpeSpec>;
+using ModelSpec = std::variant<BpeSpec, UnigramSpec, WordPieceSpec, WordLevelSpec>;
 
 /// Everything a tokenizer is, as data.
 struct TokenizerParts {
@@ -67,7 +70,7 @@ class PipelineTokenizer final : public Tokenizer {
   Status sort_added_tokens();
   /// One call of encode.
   struct Job {
-    bool parse_special = true;
+    AddedTokens::Filter filter;
     TextBudget budget;
     Encoding out;
   };

@@ -27,6 +27,9 @@ struct Encoding {
 struct EncodeOptions {
   bool add_special = true;    ///< BOS / EOS as the tokenizer says
   bool parse_special = true;  ///< special tokens written out in the text become their ids; false: they are text
+  /// Bytes of the text in which nothing is parsed: a special token that has any of them in it is text (what a user
+  /// wrote into a chat template). Ascending, not overlapping; they change nothing else.
+  std::span<const ByteRange> plain = {};
 };
 
 /// How a vocabulary entry is used.
@@ -36,9 +39,11 @@ class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
 
-  /// InvalidArgument for text over 64 MiB (counted with three bytes for each broken one), Unsupported if the
-  /// tokenizer's own steps make it longer than that or many times as long. Text that is not UTF-8 is encoded with
-  /// U+FFFD in place of broken parts; ranges still point into the bytes given. n log n in the text's length.
+  /// InvalidArgument for plain ranges that are not ascending ranges of the text, for bytes that the vocabulary has no
+  /// piece for (where it has no unknown token), and for text over 64 MiB (counted with three bytes for each broken
+  /// one), Unsupported if the tokenizer's own steps make it longer than that or many times as long. Text that is not
+  /// UTF-8 is encoded with U+FFFD in place of broken parts; ranges still point into the bytes given. n log n in the
+  /// text's length.
   virtual Result<Encoding> encode(std::string_view text, const EncodeOptions& options = {}) const = 0;
 
   /// Text of the ids; with skip_special, control tokens give nothing. Ids out of range give nothing. Not cut to whole
