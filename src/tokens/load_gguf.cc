@@ -186,7 +186,7 @@ Status add_byte_level(const VocabularyKeys& keys, TokenizerParts& parts) {
   parts.model_name = "byte-level BPE";
   spec.options.takes_whole_words = family->takes_whole_words;
   parts.model = std::move(spec);
-  if (family->normalizes_nfc) parts.normalizers.emplace_back(NfcStep{});
+  if (family->normalizes_nfc) parts.normalizers.emplace_back(NormalFormStep{NormalForm::kNfc});
   for (const std::string_view pattern : family->patterns) {
     VITRO_TRY_ASSIGN(SplitPattern compiled, SplitPattern::compile(pattern));
     parts.pre_tokenizers.emplace_back(SplitStep{std::move(compiled), SplitBehavior::kIsolated, false});
