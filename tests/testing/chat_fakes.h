@@ -103,7 +103,11 @@ class ScriptedSequence : public Sequence {
   }
   /// What the next reply is.
   void will_say(std::vector<TokenId> script) { script_ = std::move(script), n_given_ = 0; }
-  void will_say(std::string_view bytes) { will_say(std::vector<TokenId>(bytes.begin(), bytes.end())); }
+  void will_say(std::string_view bytes) {
+    std::vector<TokenId> ids;
+    for (const char byte : bytes) ids.push_back(static_cast<unsigned char>(byte));
+    will_say(std::move(ids));
+  }
 
   std::vector<TokenId> fed;  ///< everything, in order
   int n_begun = 0;
