@@ -247,7 +247,8 @@ TEST(Verify, OnlyInnerMapsMayBeMissing) {
            {"attn.1.1", true}, {"attn.1.2", true}, {"attn.1.0", false}, {"attn.1.3", false}, {"hidden.1.2", false}}) {
     TempFolder copy;
     copy_without("expected.safetensors", copy.path());
-    rewrite("expected.safetensors", copy.path(), [&](const std::string& entry, auto&) { return entry != name; });
+    rewrite("expected.safetensors", copy.path(),
+            [&wanted = name](const std::string& entry, auto&) { return entry != wanted; });
     EXPECT_EQ(verified(copy.path()).passed(), passes) << name;
   }
 }

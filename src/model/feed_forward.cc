@@ -24,7 +24,7 @@ Activation kernel_activation(ActivationKind kind) {
     case ActivationKind::kQuickGelu:
       return Activation::kQuickGelu;
     default:
-      VITRO_CHECK(!"an activation that check_runnable refuses");
+      VITRO_CHECK(false && "an activation that check_runnable refuses");
       return Activation::kRelu;
   }
 }

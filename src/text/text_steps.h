@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "text/aligned_text.h"
 #include "text/byte_range.h"
+#include "text/sentencepiece_normalizer.h"
 #include "text/split_pattern.h"
 
 namespace vitro {
@@ -71,7 +72,12 @@ struct SplitStep {
 };
 /// Every byte becomes its character in the alphabet of byte_level.h and stands for the character it came from.
 struct ByteLevelStep {};
-using TextStep = std::variant<NfcStep, ReplaceStep, PrependStep, SplitStep, ByteLevelStep>;
+/// All that SentencePiece does before its model sees the text. A byte stands for what lies between its origin and the
+/// next byte's.
+struct SentencePieceStep {
+  SentencePieceNormalizer normalizer;
+};
+using TextStep = std::variant<NfcStep, ReplaceStep, PrependStep, SplitStep, ByteLevelStep, SentencePieceStep>;
 
 /// Applies one step to all pieces. Unsupported as SplitPattern::find_all, and if the text grows beyond the budget or
 /// kMaxTextBytes.

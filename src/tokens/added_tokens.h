@@ -3,10 +3,12 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "text/aligned_text.h"
 #include "text/byte_range.h"
 #include "tokens/tokenizer.h"
 
@@ -21,6 +23,7 @@ struct AddedToken {
   bool strips_left = false;     ///< takes white space before it along
   bool strips_right = false;    ///< and after it
   bool is_normalized = false;   ///< looked for in the normalised text
+  bool is_verbatim = false;     ///< with is_normalized: the content is not to be normalised itself
 };
 
 /// Longest match at every position by an Aho-Corasick automaton over the reversed contents: read from right to left,
@@ -38,26 +41,35 @@ class AddedTokens {
   explicit AddedTokens(std::vector<AddedToken> tokens);
 
   bool empty() const { return tokens_.empty(); }
-  /// Matches from left to right, leftmost first, then longest. `text` is valid UTF-8.
-  std::vector<Match> find_all(std::string_view text, bool parse_special) const;
+  /// Which special tokens are to be found.
+  struct Filter {
+    bool parse_special = true;
+    /// Of the original text, ascending, with gaps between them: a special token that shares a byte with one is none.
+    std::span<const ByteRange> plain;
+  };
+  /// Matches from left to right, leftmost first, then longest. Special tokens that the filter forbids still use up
+  /// their text, as in the reference, unless they cross the border of a plain range: those are not seen at all.
+  std::vector<Match> find_all(const AlignedText& text, const Filter& filter) const;
 
  private:
   struct Node {
     uint32_t first_child = 0;  ///< 0: none; the root is never a child
     uint32_t sibling = 0;
     uint32_t fail = 0;
-    int32_t token = -1;  ///< longest content that ends (reversed: begins) here
+    int32_t token = -1;    ///< longest content that ends (reversed: begins) here
+    uint32_t shorter = 0;  ///< node of the next shorter one; 0: none
     uint8_t byte = 0;
   };
   struct Hit {
     size_t pos;
-    int32_t token;
+    uint32_t node;
   };
   uint32_t child(uint32_t node, uint8_t byte) const;
   uint32_t step(uint32_t node, uint8_t byte) const;
   void insert(std::string_view content, int32_t token);
   void link();
   std::vector<Hit> hits_from_right(std::string_view text) const;
+  const AddedToken* token_at(const AlignedText& text, const Hit& hit, const Filter& filter) const;
 
   std::vector<AddedToken> tokens_;
   std::vector<Node> nodes_;

@@ -10,10 +10,20 @@ namespace {
 
 using Found = std::vector<std::pair<TokenId, ByteRange>>;
 
-Found find(const AddedTokens& tokens, std::string_view text, bool parse_special = true) {
+Found find(const AddedTokens& tokens, std::string_view text, const AddedTokens::Filter& filter) {
   Found out;
-  for (const AddedTokens::Match& match : tokens.find_all(text, parse_special)) out.emplace_back(match.id, match.range);
+  for (const AddedTokens::Match& match : tokens.find_all(AlignedText::from(text), filter)) {
+    out.emplace_back(match.id, match.range);
+  }
   return out;
+}
+
+Found find(const AddedTokens& tokens, std::string_view text, bool parse_special = true) {
+  return find(tokens, text, AddedTokens::Filter{parse_special, {}});
+}
+
+Found find_around(const AddedTokens& tokens, std::string_view text, std::vector<ByteRange> plain) {
+  return find(tokens, text, AddedTokens::Filter{true, plain});
 }
 
 TEST(AddedTokens, LeftmostLongestEqualsTheNaiveSearch) {
@@ -46,6 +56,29 @@ TEST(AddedTokens, SpecialOnesAreTextWhenNotParsed) {
   const AddedTokens tokens({{.id = 1, .content = "<s>", .is_special = true}, {.id = 2, .content = "<u>"}});
   EXPECT_EQ(find(tokens, "<s><u>"), (Found{{1, {0, 3}}, {2, {3, 6}}}));
   EXPECT_EQ(find(tokens, "<s><u>", false), (Found{{2, {3, 6}}}));
+}
+
+TEST(AddedTokens, NoSpecialTokenIsParsedInPlainBytes) {
+  const AddedTokens tokens({{.id = 1, .content = "<s>", .is_special = true}, {.id = 2, .content = "<u>"}});
+  const std::string text = "<s><s><u><s>";
+  EXPECT_EQ(find_around(tokens, text, {{3, 9}}), (Found{{1, {0, 3}}, {2, {6, 9}}, {1, {9, 12}}}));
+  EXPECT_EQ(find_around(tokens, text, {{5, 10}}), (Found{{1, {0, 3}}, {2, {6, 9}}}));
+  EXPECT_EQ(find_around(tokens, text, {{0, 1}, {11, 12}}), (Found{{1, {3, 6}}, {2, {6, 9}}}));
+  EXPECT_EQ(find_around(tokens, text, {{0, 12}}), find(tokens, text, false));
+}
+
+/// What a user writes must neither complete a token of the template nor hide one.
+TEST(AddedTokens, TokensAtTheBorderOfPlainBytesAreSeen) {
+  const auto special = [](TokenId id, const char* content) {
+    return AddedToken{.id = id, .content = content, .is_special = true};
+  };
+  const AddedTokens longer({special(1, "<s>"), special(2, "<s>x"), special(3, "<s>xy")});
+  EXPECT_EQ(find_around(longer, "<s>xyz", {{4, 6}}), (Found{{2, {0, 4}}}));
+  EXPECT_EQ(find_around(longer, "<s>xyz", {{3, 6}}), (Found{{1, {0, 3}}}));
+  EXPECT_EQ(find_around(longer, "<s>xyz", {{2, 6}}), Found{});
+  const AddedTokens overlapping({special(1, "<|end|>"), special(2, "|><|")});
+  EXPECT_EQ(find_around(overlapping, "a|><|end|>", {{0, 3}}), (Found{{1, {3, 10}}}));
+  EXPECT_EQ(find_around(overlapping, "a|><|end|>", {{0, 5}}), Found{});
 }
 
 TEST(AddedTokens, SingleWordsTouchNoWordCharacter) {

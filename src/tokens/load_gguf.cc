@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "formats/quote_name.h"
+#include "tokens/merge_reader.h"
 #include "tokens/pipeline_tokenizer.h"
 #include "tokens/split_families.h"
 
@@ -121,35 +122,9 @@ Result<Vocabulary> read_vocabulary(const VocabularyKeys& keys) {
   return out;
 }
 
-/// "left right": the first character may be a space itself.
-Result<MergeTable::Merge> read_merge(const Vocabulary& vocabulary, std::string_view text, uint32_t rank) {
-  const size_t space = text.find(' ', 1);
-  if (space == std::string_view::npos || space + 1 == text.size()) {
-    return fail(ErrorCode::kCorrupt, "merge {} is {}, not two pieces", rank, quote_name(text));
-  }
-  const std::string_view left = text.substr(0, space);
-  const std::string_view right = text.substr(space + 1);
-  const std::string joined = std::string(left) + std::string(right);
-  const MergeTable::Merge merge{vocabulary.find(left), vocabulary.find(right), rank, vocabulary.find(joined)};
-  if (merge.left < 0 || merge.right < 0 || merge.joined < 0) {
-    const std::string_view missing = merge.left < 0 ? left : merge.right < 0 ? right : std::string_view(joined);
-    return fail(ErrorCode::kCorrupt, "merge {} ({}) needs the piece {}, which is not in the vocabulary", rank,
-                quote_name(text), quote_name(missing));
-  }
-  return merge;
-}
-
 Result<MergeTable> read_merges(const VocabularyKeys& keys, const Vocabulary& vocabulary) {
   VITRO_TRY_ASSIGN(const GgufArray* merges, keys.strings("merges"));
-  if (merges->strings.size() > kMaxVocabulary)
-    return fail(ErrorCode::kUnsupported, "{} merges", merges->strings.size());
-  MergeTable out(merges->strings.size());
-  for (size_t i = 0; i < merges->strings.size(); ++i) {
-    VITRO_TRY_ASSIGN(const MergeTable::Merge merge,
-                     read_merge(vocabulary, merges->strings[i], static_cast<uint32_t>(i)));
-    VITRO_TRY(out.add(merge));
-  }
-  return out;
+  return read_merge_lines(merges->strings, vocabulary);
 }
 
 /// Control, unknown and user-defined entries are cut out of texts; the first two only where special tokens are parsed.
@@ -216,7 +191,7 @@ Status add_byte_level(const VocabularyKeys& keys, TokenizerParts& parts) {
     VITRO_TRY_ASSIGN(SplitPattern compiled, SplitPattern::compile(pattern));
     parts.pre_tokenizers.emplace_back(SplitStep{std::move(compiled), SplitBehavior::kIsolated, false});
   }
-  parts.decode.is_byte_level = true;
+  parts.decode = DecodeSpec::byte_level();
   return {};
 }
 
@@ -231,9 +206,8 @@ Status add_sentencepiece(const VocabularyKeys& keys, TokenizerParts& parts) {
   parts.model_name = "SentencePiece BPE";
   if (adds_space) parts.normalizers.emplace_back(PrependStep{.prefix = std::string(kSpaceMark)});
   parts.normalizers.emplace_back(ReplaceStep{" ", std::string(kSpaceMark)});
-  parts.decode.has_byte_fallback = true;
-  parts.decode.strips_first_space = adds_space;
-  parts.decode.replacements.emplace_back(kSpaceMark, " ");
+  using Leading = SentencePieceDecode::Leading;
+  parts.decode = DecodeSpec::sentencepiece(std::string(kSpaceMark), adds_space ? Leading::kDropOne : Leading::kKeep);
   return {};
 }
 
@@ -250,8 +224,8 @@ Result<TokenizerParts> read_parts(const GgufFile& file) {
   TokenizerParts parts;
   VITRO_TRY_ASSIGN(parts.vocabulary, read_vocabulary(keys));
   mark_added(parts);
-  parts.decode.keeps_added_pieces = true;
   VITRO_TRY(*model == "gpt2" ? add_byte_level(keys, parts) : add_sentencepiece(keys, parts));
+  parts.decode.keeps_added_pieces = true;
   return parts;
 }
 

@@ -11,7 +11,8 @@
 
 namespace vitro {
 
-/// A token and the bytes of the text that it stands for.
+/// A token and the bytes of the text that it stands for. Id -1: the vocabulary has nothing for these bytes, not even an
+/// unknown token; the text cannot be encoded then.
 struct TextToken {
   TokenId id = -1;
   ByteRange range;

@@ -27,7 +27,7 @@ struct RandomModelShape {
 class RandomBytes {
  public:
   double uniform() { return uniform_at(1, 0, counter_++); }
-  char byte() { return static_cast<char>(uniform() * 256); }
+  char byte() { return static_cast<char>(static_cast<uint8_t>(uniform() * 256)); }
 
  private:
   uint64_t counter_ = 0;

@@ -75,7 +75,7 @@ std::vector<std::string> all_paths(const Value& object, const std::string& prefi
 
 Value without(Value config, const std::string& path) {
   const auto [object, key] = locate(config, path);
-  std::erase_if(*object->as_object(), [&](const Value::Member& member) { return member.first == key; });
+  std::erase_if(*object->as_object(), [&wanted = key](const Value::Member& member) { return member.first == wanted; });
   return config;
 }
 
