@@ -1,4 +1,4 @@
-#include "text/chat_files.h"
+#include "tokens/load_chat_files.h"
 
 #include <algorithm>
 
