@@ -42,6 +42,9 @@ struct Options {
   bool as_ids = false;
   bool as_json = false;
   bool as_jsonl = false;
+  bool prepares = false;
+
+  bool is_prepared() const { return prepares || file.empty(); }
 };
 
 void add_options(CLI::App& app, Options& options) {
@@ -58,6 +61,9 @@ void add_options(CLI::App& app, Options& options) {
   app.add_flag("--add-generation-prompt,!--no-add-generation-prompt", options.add_generation_prompt,
                "end where the reply begins (the default)");
   auto* continues = app.add_flag("--continue", options.continues, "end inside the last message, to be continued");
+  app.add_flag("--prepare", options.prepares,
+               "change messages as apply_chat_template does (no null members, reasoning under every name, not none at "
+               "all); without --file that is so anyway");
   app.add_flag("--ids", options.as_ids, "the ids of the text, by the model's tokenizer");
   app.add_flag("--json", options.as_json, "one JSON object: text, ranges of request bytes and of generated text, ids");
   app.add_flag("--jsonl", options.as_jsonl, "read {messages, kwargs} objects, one a line; write {text} or {error}")
@@ -117,6 +123,7 @@ Result<ChatRequest> make_request(const Options& options) {
   request.add_generation_prompt = options.add_generation_prompt && !options.continues;
   request.continue_final_message = options.continues;
   request.now = options.now;
+  request.is_prepared = options.is_prepared();
   return request;
 }
 
@@ -179,14 +186,15 @@ Value take_value(Value::Object& kwargs, std::string_view key) {
   return value;
 }
 
-Result<std::string> jsonl_answer(const ChatTemplate& chat_template, std::string_view line, const std::string& now) {
+Result<std::string> jsonl_answer(const ChatTemplate& chat_template, std::string_view line, const Options& options) {
   if (line.size() > kMaxLineBytes) return fail(ErrorCode::kInvalidArgument, "a line longer than 64 MiB");
   VITRO_TRY_ASSIGN(const Value value, parse_json(line, "line"));
   const Value* messages = value.find("messages");
   if (messages == nullptr) return fail(ErrorCode::kInvalidArgument, "an object with messages is needed");
   ChatRequest request;
   request.messages = *messages;
-  request.now = now;
+  request.now = options.now;
+  request.is_prepared = options.is_prepared();
   const Value* kwargs = value.find("kwargs");
   if (kwargs != nullptr && kwargs->as_object() != nullptr) request.variables = *kwargs->as_object();
   request.tools = take_value(request.variables, "tools");
@@ -214,7 +222,7 @@ int run_jsonl(const Options& options) {
   int exit_code = 0;
   bool is_read = true;
   for (std::string line; is_read && next_line(stdin, line);) {
-    const Result<std::string> answer = jsonl_answer(*chat_template, line, options.now);
+    const Result<std::string> answer = jsonl_answer(*chat_template, line, options);
     if (!answer) exit_code = 1;
     is_read = answer ? put("{{\"text\":{}}}\n", *answer)
                      : put("{{\"error\":{}}}\n", json_quote(answer.error().message));

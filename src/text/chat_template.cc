@@ -77,6 +77,46 @@ Value* find_member(Value::Object& object, std::string_view key) {
   return nullptr;
 }
 
+/// A message without its null members, and with its reasoning under every name that templates read.
+Value prepared_message(const Value& message) {
+  Value::Object out;
+  for (const auto& member : *message.as_object()) {
+    if (!member.second.is_null()) out.push_back(member);
+  }
+  for (const std::string_view name : {"reasoning_content", "thinking", "reasoning"}) {
+    const Value* found = find_member(out, name);
+    if (found == nullptr) continue;
+    const Value reasoning = *found;
+    if (find_member(out, "thinking") == nullptr) out.insert(out.begin(), {"thinking", reasoning});
+    if (Value* content = find_member(out, "reasoning_content")) {
+      *content = reasoning;
+    } else {
+      out.emplace_back("reasoning_content", reasoning);
+    }
+    break;
+  }
+  return Value(std::move(out));
+}
+
+Result<Value> prepared_messages(const Value& messages) {
+  const Value::Array* list = messages.as_array();
+  if (list == nullptr) {
+    return fail(ErrorCode::kInvalidArgument, "messages must be a list of objects, not {}", messages.kind_name());
+  }
+  if (list->empty()) {
+    return fail(ErrorCode::kInvalidArgument,
+                "Cannot apply chat template to an empty conversation. Provide at least one message.");
+  }
+  Value::Array out;
+  for (const Value& message : *list) {
+    if (message.as_object() == nullptr) {
+      return fail(ErrorCode::kInvalidArgument, "a message must be an object, not {}", message.kind_name());
+    }
+    out.push_back(prepared_message(message));
+  }
+  return Value(std::move(out));
+}
+
 tl::unexpected<Error> no_continuation(std::string_view why) {
   return fail(ErrorCode::kInvalidArgument, "continue_final_message is set but {}", why);
 }
@@ -155,9 +195,13 @@ Result<ChatTemplate> ChatTemplate::compile(std::string_view source, Value::Objec
 }
 
 Result<RenderedChat> ChatTemplate::render(const ChatRequest& request) const {
-  if (!request.continue_final_message) return render_messages(request, request.messages);
+  Value messages = request.messages;
+  if (request.is_prepared) {
+    VITRO_TRY_ASSIGN(messages, prepared_messages(messages));
+  }
+  if (!request.continue_final_message) return render_messages(request, messages);
   std::string final_text;
-  VITRO_TRY_ASSIGN(const Value messages, tagged_messages(request.messages, final_text));
+  VITRO_TRY_ASSIGN(messages, tagged_messages(messages, final_text));
   if (source_.find("content") == std::string::npos) return no_continuation("the template never reads content");
   VITRO_TRY_ASSIGN(RenderedChat chat, render_messages(request, messages));
   VITRO_TRY(cut_at_tag(chat, final_text));

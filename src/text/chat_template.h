@@ -28,6 +28,9 @@ struct ChatRequest {
   bool add_generation_prompt = false;
   bool continue_final_message = false;  ///< the text ends inside the last message, to be continued
   Value::Object variables;              ///< further ones ("enable_thinking"); they win over special_tokens
+  /// Messages as transformers' apply_chat_template hands them on: members that are null are left out, reasoning is
+  /// there under each of its names, and no messages are an error. False: as they are, for a template by itself.
+  bool is_prepared = true;
   /// What strftime_now sees, as local time "2026-11-30T08:00:00"; empty: the clock of this machine.
   std::string now;
 };
