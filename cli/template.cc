@@ -44,7 +44,7 @@ struct Options {
   bool as_jsonl = false;
   bool prepares = false;
 
-  bool is_prepared() const { return prepares || file.empty(); }
+  bool is_prepared() const { return prepares || !model.empty(); }
 };
 
 void add_options(CLI::App& app, Options& options) {
@@ -66,7 +66,8 @@ void add_options(CLI::App& app, Options& options) {
                "all); without --file that is so anyway");
   app.add_flag("--ids", options.as_ids, "the ids of the text, by the model's tokenizer");
   app.add_flag("--json", options.as_json, "one JSON object: text, ranges of request bytes and of generated text, ids");
-  app.add_flag("--jsonl", options.as_jsonl, "read {messages, kwargs} objects, one a line; write {text} or {error}")
+  app.add_flag("--jsonl", options.as_jsonl, "read {messages, kwargs} objects, one a line (with their own template where none is "
+               "given); write {text} or {error}")
       ->excludes(continues);
   app.footer(kExample);
 }
@@ -186,7 +187,19 @@ Value take_value(Value::Object& kwargs, std::string_view key) {
   return value;
 }
 
-Result<std::string> jsonl_answer(const ChatTemplate& chat_template, std::string_view line, const Options& options) {
+/// The template of one line, where lines bring their own.
+Result<ChatTemplate> line_template(const Value& line, const Options& options) {
+  const Value* source = line.find("template");
+  if (source == nullptr || source->as_string() == nullptr) {
+    return fail(ErrorCode::kInvalidArgument, "without MODEL and --file every line needs the text template");
+  }
+  Value::Object tokens;
+  set_variable(tokens, "bos_token", Value(options.bos));
+  set_variable(tokens, "eos_token", Value(options.eos));
+  return ChatTemplate::compile(*source->as_string(), std::move(tokens));
+}
+
+Result<std::string> jsonl_answer(const ChatTemplate* chat_template, std::string_view line, const Options& options) {
   if (line.size() > kMaxLineBytes) return fail(ErrorCode::kInvalidArgument, "a line longer than 64 MiB");
   VITRO_TRY_ASSIGN(const Value value, parse_json(line, "line"));
   const Value* messages = value.find("messages");
@@ -201,7 +214,11 @@ Result<std::string> jsonl_answer(const ChatTemplate& chat_template, std::string_
   request.documents = take_value(request.variables, "documents");
   VITRO_TRY_ASSIGN(request.add_generation_prompt, take_flag(request.variables, "add_generation_prompt", false));
   VITRO_TRY_ASSIGN(request.continue_final_message, take_flag(request.variables, "continue_final_message", false));
-  VITRO_TRY_ASSIGN(const RenderedChat chat, chat_template.render(request));
+  std::optional<ChatTemplate> own;
+  if (chat_template == nullptr) {
+    VITRO_TRY_ASSIGN(own, line_template(value, options));
+  }
+  VITRO_TRY_ASSIGN(const RenderedChat chat, (own ? *own : *chat_template).render(request));
   return json_quote(chat.text);
 }
 
@@ -217,12 +234,16 @@ bool next_line(std::FILE* in, std::string& line) {
 }
 
 int run_jsonl(const Options& options) {
-  const Result<ChatTemplate> chat_template = open_template(options, false);
-  if (!chat_template) return report_error(kName, chat_template.error());
+  std::optional<ChatTemplate> chat_template;
+  if (!options.model.empty() || !options.file.empty()) {
+    Result<ChatTemplate> opened = open_template(options, false);
+    if (!opened) return report_error(kName, opened.error());
+    chat_template = *std::move(opened);
+  }
   int exit_code = 0;
   bool is_read = true;
   for (std::string line; is_read && next_line(stdin, line);) {
-    const Result<std::string> answer = jsonl_answer(*chat_template, line, options);
+    const Result<std::string> answer = jsonl_answer(chat_template ? &*chat_template : nullptr, line, options);
     if (!answer) exit_code = 1;
     is_read = answer ? put("{{\"text\":{}}}\n", *answer)
                      : put("{{\"error\":{}}}\n", json_quote(answer.error().message));
@@ -231,9 +252,8 @@ int run_jsonl(const Options& options) {
 }
 
 std::optional<std::string> wrong_usage(const Options& options) {
-  if (options.model.empty() == options.file.empty() && options.messages.empty()) {
-    return "give a MODEL or --file, one of them";
-  }
+  if (!options.model.empty() && !options.file.empty()) return "give a MODEL or --file, not both";
+  if (options.model.empty() && options.file.empty() && !options.as_jsonl) return "give a MODEL or --file";
   if (options.as_ids && !options.file.empty()) return "--ids needs a MODEL with a tokenizer, not --file";
   if (options.as_jsonl && options.as_ids) return "--jsonl writes texts; it cannot be combined with --ids";
   return std::nullopt;
