@@ -46,7 +46,11 @@ class Letters : public Tokenizer {
     static const std::vector<std::string> kPieces = {"a", "b", "c", "d", "\xC3", "\xA9", " ", ""};
     return id < 0 || id >= 8 ? "" : kPieces[static_cast<size_t>(id)];
   }
-  bool strips_first_space() const override { return false; }
+  const DecodeSpec& decode_spec() const override { return decode_; }
+  std::optional<DecodePiece> decode_piece(TokenId id, bool skip_special) const override {
+    if (id < 0 || id >= 7 || (skip_special && is_special(id))) return std::nullopt;
+    return DecodePiece{std::string_view("abcd\xC3\xA9 ").substr(static_cast<size_t>(id), 1), true};
+  }
   std::string_view piece(TokenId) const override { return ""; }
   TokenKind kind(TokenId id) const override { return id == 7 ? TokenKind::kControl : TokenKind::kNormal; }
   bool is_special(TokenId id) const override { return id == 7; }
@@ -55,6 +59,9 @@ class Letters : public Tokenizer {
   TokenId eos_id() const override { return 7; }
   TokenId find(std::string_view) const override { return -1; }
   std::string_view model_name() const override { return "letters"; }
+
+ private:
+  DecodeSpec decode_ = DecodeSpec::byte_level();
 };
 
 struct Ran {

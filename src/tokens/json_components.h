@@ -16,10 +16,12 @@ Status read_pre_tokenizer(const Value* value, const std::string& where, std::vec
 /// "post_processor": Sequence, ByteLevel, TemplateProcessing (its "single" part).
 Status read_post_processor(const Value* value, const std::string& where, TokenizerParts& parts);
 
-/// "decoder": ByteLevel, or a Sequence of Replace, ByteFallback, Fuse, Strip(" ", 1, 0).
-Status read_decoder(const Value* value, DecodeRules& out);
+/// "decoder"; without one the pieces are joined with spaces, as in the reference.
+Status read_decoder(const Value* value, DecodeSpec& out);
 
-/// "model" of type BPE together with "added_tokens": vocabulary, merges, options, which entries are special.
+/// "model" together with "added_tokens": vocabulary, kind of model, which entries are special.
+Status read_model(const Value& model, const Value* added, TokenizerParts& parts);
+/// The same for type BPE.
 Status read_bpe_model(const Value& model, const Value* added, TokenizerParts& parts);
 
 }  // namespace vitro

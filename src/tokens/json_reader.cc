@@ -29,11 +29,15 @@ Result<std::string> JsonReader::string_or(std::string_view key, std::string_view
   return string(key);
 }
 
-Result<bool> JsonReader::boolean_or(std::string_view key, bool missing) {
+Result<bool> JsonReader::boolean(std::string_view key) {
   const Value* value = optional(key);
-  if (value == nullptr) return missing;
-  if (value->as_bool() == nullptr) return wrong(key, "true or false");
+  if (value == nullptr || value->as_bool() == nullptr) return wrong(key, "true or false");
   return *value->as_bool();
+}
+
+Result<bool> JsonReader::boolean_or(std::string_view key, bool missing) {
+  if (optional(key) == nullptr) return missing;
+  return boolean(key);
 }
 
 Result<int64_t> JsonReader::integer(std::string_view key) {

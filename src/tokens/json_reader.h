@@ -22,6 +22,7 @@ class JsonReader {
   const Value* optional(std::string_view key);
   Result<std::string> string(std::string_view key);
   Result<std::string> string_or(std::string_view key, std::string_view missing);
+  Result<bool> boolean(std::string_view key);
   Result<bool> boolean_or(std::string_view key, bool missing);
   Result<int64_t> integer(std::string_view key);
   Result<const Value::Array*> array(std::string_view key);

@@ -191,7 +191,7 @@ Status add_byte_level(const VocabularyKeys& keys, TokenizerParts& parts) {
     VITRO_TRY_ASSIGN(SplitPattern compiled, SplitPattern::compile(pattern));
     parts.pre_tokenizers.emplace_back(SplitStep{std::move(compiled), SplitBehavior::kIsolated, false});
   }
-  parts.decode.is_byte_level = true;
+  parts.decode = DecodeSpec::byte_level();
   return {};
 }
 
@@ -206,9 +206,8 @@ Status add_sentencepiece(const VocabularyKeys& keys, TokenizerParts& parts) {
   parts.model_name = "SentencePiece BPE";
   if (adds_space) parts.normalizers.emplace_back(PrependStep{.prefix = std::string(kSpaceMark)});
   parts.normalizers.emplace_back(ReplaceStep{" ", std::string(kSpaceMark)});
-  parts.decode.has_byte_fallback = true;
-  parts.decode.strips_first_space = adds_space;
-  parts.decode.replacements.emplace_back(kSpaceMark, " ");
+  using Leading = SentencePieceDecode::Leading;
+  parts.decode = DecodeSpec::sentencepiece(std::string(kSpaceMark), adds_space ? Leading::kDropOne : Leading::kKeep);
   return {};
 }
 
@@ -225,8 +224,8 @@ Result<TokenizerParts> read_parts(const GgufFile& file) {
   TokenizerParts parts;
   VITRO_TRY_ASSIGN(parts.vocabulary, read_vocabulary(keys));
   mark_added(parts);
-  parts.decode.keeps_added_pieces = true;
   VITRO_TRY(*model == "gpt2" ? add_byte_level(keys, parts) : add_sentencepiece(keys, parts));
+  parts.decode.keeps_added_pieces = true;
   return parts;
 }
 

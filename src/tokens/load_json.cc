@@ -25,13 +25,14 @@ Result<TokenizerParts> read_parts(const Value& document) {
   TokenizerParts parts;
   const Value* model = reader.optional("model");
   if (model == nullptr) return reader.wrong("model", "an object");
-  VITRO_TRY(read_bpe_model(*model, reader.optional("added_tokens"), parts));
+  VITRO_TRY(read_model(*model, reader.optional("added_tokens"), parts));
   VITRO_TRY(read_normalizer(reader.optional("normalizer"), "normalizer", parts.normalizers));
   VITRO_TRY(read_pre_tokenizer(reader.optional("pre_tokenizer"), "pre_tokenizer", parts.pre_tokenizers));
   VITRO_TRY(read_post_processor(reader.optional("post_processor"), "post_processor", parts));
   VITRO_TRY(read_decoder(reader.optional("decoder"), parts.decode));
   VITRO_TRY(reader.finish());
-  parts.model_name = ends_in_bytes(parts.pre_tokenizers) ? "byte-level BPE" : "SentencePiece BPE";
+  if (std::holds_alternative<BpeSpec>(parts.model))
+    parts.model_name = ends_in_bytes(parts.pre_tokenizers) ? "byte-level BPE" : "SentencePiece BPE";
   return parts;
 }
 

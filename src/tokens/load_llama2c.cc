@@ -93,8 +93,8 @@ Result<std::unique_ptr<Tokenizer>> load_llama2c_tokenizer(const std::filesystem:
   parts.eos_id = 2;
   parts.post_steps.emplace_back(AddSpecial{.before = {1}, .after = {}});
   parts.is_special = {true, true, true};
-  parts.decode = {
-      .has_byte_fallback = true, .keeps_added_pieces = true, .strips_first_space = true, .replacements = {}};
+  parts.decode = DecodeSpec::sentencepiece(" ", SentencePieceDecode::Leading::kDropOne);
+  parts.decode.keeps_added_pieces = true;
   parts.file = std::move(file);
   return PipelineTokenizer::make(std::move(parts));
 }

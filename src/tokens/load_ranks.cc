@@ -142,7 +142,8 @@ Status add_cuts(const Vocabulary& vocabulary, TokenId id, std::vector<MergeTable
 Result<MergeTable> make_merges(const Vocabulary& vocabulary) {
   for (size_t byte = 0; byte < 256; ++byte) {
     const char c = static_cast<char>(byte);
-    if (vocabulary.find(to_byte_level({&c, 1})) < 0) return fail(ErrorCode::kCorrupt, "byte 0x{:02X} has no rank", byte);
+    if (vocabulary.find(to_byte_level({&c, 1})) < 0)
+      return fail(ErrorCode::kCorrupt, "byte 0x{:02X} has no rank", byte);
   }
   std::vector<MergeTable::Merge> merges;
   for (TokenId id = 0; vocabulary.has(id); ++id) {
@@ -160,15 +161,15 @@ std::string known_names() {
 }
 
 Result<const RankEncoding*> choose(std::string_view wanted, std::string_view file_name, size_t n_ranks) {
-  const RankEncoding* out =
-      wanted.empty() ? guess_rank_encoding(file_name, n_ranks) : find_rank_encoding(wanted);
+  const RankEncoding* out = wanted.empty() ? guess_rank_encoding(file_name, n_ranks) : find_rank_encoding(wanted);
   if (out != nullptr) return out;
   if (!wanted.empty()) {
     return fail(ErrorCode::kUnsupported, "encoding {} is not known; known are {}", quote_name(wanted), known_names());
   }
-  return fail(ErrorCode::kUnsupported,
-              "{} with {} ranks is none of the published files, so how it cuts texts is not known; name the encoding: {}",
-              quote_name(file_name), n_ranks, known_names());
+  return fail(
+      ErrorCode::kUnsupported,
+      "{} with {} ranks is none of the published files, so how it cuts texts is not known; name the encoding: {}",
+      quote_name(file_name), n_ranks, known_names());
 }
 
 Result<TokenizerParts> make_parts(std::vector<Rank> ranks, std::string_view file_name, std::string_view wanted) {
@@ -187,7 +188,7 @@ Result<TokenizerParts> make_parts(std::vector<Rank> ranks, std::string_view file
   parts.pre_tokenizers.emplace_back(SplitStep{std::move(pattern), SplitBehavior::kIsolated, false});
   parts.is_special.resize(parts.vocabulary.size());
   for (const AddedToken& token : parts.added) parts.is_special[static_cast<size_t>(token.id)] = true;
-  parts.decode.is_byte_level = true;
+  parts.decode = DecodeSpec::byte_level();
   parts.decode.keeps_added_pieces = true;
   return parts;
 }

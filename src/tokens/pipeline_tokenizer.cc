@@ -1,7 +1,7 @@
 // Encoding and decoding with the compiled parts.
 #include "tokens/pipeline_tokenizer.h"
 
-#include "tokens/stream_decoder.h"
+#include <utility>
 
 namespace vitro {
 namespace {
@@ -79,6 +79,9 @@ Status PipelineTokenizer::sort_added_tokens() {
   size_t n_bytes = 0;
   for (const AddedToken& token : parts_.added) n_bytes += token.content.size();
   TextBudget budget(n_bytes);  // for all contents together
+  for (const AddedToken& token : parts_.added) {
+    if (token.is_special) special_contents_.insert(token.content);
+  }
   for (AddedToken& token : parts_.added) {
     if (!token.is_normalized || token.is_verbatim || parts_.normalizers.empty()) {
       (token.is_normalized ? normalized : raw).push_back(std::move(token));
@@ -86,7 +89,8 @@ Status PipelineTokenizer::sort_added_tokens() {
     }
     PieceList content = PieceList::whole(AlignedText::from(token.content));
     VITRO_TRY(apply_steps(parts_.normalizers, content, budget));
-    token.content = std::string(content.text.text());
+    const std::string original = std::exchange(token.content, std::string(content.text.text()));
+    if (token.content != original) normalized_pieces_[token.id] = token.content;
     normalized.push_back(std::move(token));
   }
   parts_.added.clear();
@@ -152,19 +156,49 @@ Status PipelineTokenizer::encode_words(PieceList words, Job& job) const {
 }
 
 std::string PipelineTokenizer::decode(std::span<const TokenId> ids, bool skip_special) const {
-  StreamDecoder stream(*this, skip_special, true);
+  DecodeStream stream(parts_.decode, {});
   std::string out;
-  for (const TokenId id : ids) out += stream.push(id);
-  return out + stream.finish();
+  for (const TokenId id : ids) {
+    if (const auto piece = decode_piece(id, skip_special)) stream.push(*piece, out);
+  }
+  stream.finish(out);
+  return out;
+}
+
+std::optional<DecodePiece> PipelineTokenizer::decode_piece(TokenId id, bool skip_special) const {
+  if (!parts_.vocabulary.has(id) || (skip_special && is_special(id))) return std::nullopt;
+  const TokenKind kind = parts_.vocabulary.kind(id);
+  const std::string_view piece = decoded_form(id);
+  if (kind == TokenKind::kUnused && piece.empty()) return std::nullopt;  // a hole in the ids
+  const bool is_added = kind == TokenKind::kControl || kind == TokenKind::kUserDefined || kind == TokenKind::kUnknown;
+  const auto& unknown_text = parts_.decode.unknown_text;
+  if (kind == TokenKind::kUnknown && unknown_text) return DecodePiece{*unknown_text, true};
+  return DecodePiece{piece, is_added && parts_.decode.keeps_added_pieces};
+}
+
+/// The piece that decoding starts from.
+std::string_view PipelineTokenizer::decoded_form(TokenId id) const {
+  if (!normalized_pieces_.empty()) {
+    if (const auto found = normalized_pieces_.find(id); found != normalized_pieces_.end()) return found->second;
+  }
+  return parts_.vocabulary.piece(id);
 }
 
 std::string PipelineTokenizer::token_bytes(TokenId id) const {
-  if (!parts_.vocabulary.has(id)) return {};
-  return parts_.decode.bytes_of(parts_.vocabulary.piece(id), parts_.vocabulary.kind(id));
+  std::string out;
+  const auto piece = decode_piece(id, false);
+  if (!piece) return out;
+  DecodeStream stream(parts_.decode, {.is_first = false, .keeps_bytes = true});
+  stream.push(*piece, out);
+  stream.finish(out);
+  return out;
 }
 
 bool PipelineTokenizer::is_special(TokenId id) const {
-  return id >= 0 && static_cast<size_t>(id) < parts_.is_special.size() && parts_.is_special[static_cast<size_t>(id)];
+  if (id < 0 || static_cast<size_t>(id) >= parts_.is_special.size()) return false;
+  if (!parts_.is_special[static_cast<size_t>(id)]) return false;
+  // The reference compares what decoding starts from with the special tokens as they are written.
+  return normalized_pieces_.count(id) == 0 || special_contents_.count(std::string(decoded_form(id))) > 0;
 }
 
 }  // namespace vitro

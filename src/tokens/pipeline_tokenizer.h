@@ -6,6 +6,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <variant>
 #include <vector>
 
@@ -36,7 +38,7 @@ struct TokenizerParts {
   std::vector<TextStep> normalizers;
   std::vector<TextStep> pre_tokenizers;
   std::vector<PostStep> post_steps;
-  DecodeRules decode;
+  DecodeSpec decode;
   std::vector<bool> is_special;  ///< by id; ids beyond the end are not
   TokenId bos_id = -1;
   TokenId eos_id = -1;
@@ -55,7 +57,8 @@ class PipelineTokenizer final : public Tokenizer {
   Result<Encoding> encode(std::string_view text, const EncodeOptions& options) const override;
   std::string decode(std::span<const TokenId> ids, bool skip_special) const override;
   std::string token_bytes(TokenId id) const override;
-  bool strips_first_space() const override { return parts_.decode.strips_first_space; }
+  const DecodeSpec& decode_spec() const override { return parts_.decode; }
+  std::optional<DecodePiece> decode_piece(TokenId id, bool skip_special) const override;
   std::string_view piece(TokenId id) const override { return parts_.vocabulary.piece(id); }
   TokenKind kind(TokenId id) const override { return parts_.vocabulary.kind(id); }
   bool is_special(TokenId id) const override;
@@ -68,6 +71,7 @@ class PipelineTokenizer final : public Tokenizer {
  private:
   explicit PipelineTokenizer(TokenizerParts parts) : parts_(std::move(parts)) {}
   Status sort_added_tokens();
+  std::string_view decoded_form(TokenId id) const;
   /// One call of encode.
   struct Job {
     AddedTokens::Filter filter;
@@ -80,8 +84,12 @@ class PipelineTokenizer final : public Tokenizer {
   // All constant after make().
   TokenizerParts parts_;
   std::unique_ptr<TokenModel> model_;  ///< refers to parts_.vocabulary
-  AddedTokens raw_added_;              ///< looked for in the text as given
-  AddedTokens normalized_added_;       ///< looked for in the normalised text
+  /// Added tokens that the normalisers change: decoding starts from the changed text, and skips what is then written
+  /// like a special token (the reference's rules).
+  std::unordered_map<TokenId, std::string> normalized_pieces_;
+  std::unordered_set<std::string> special_contents_;
+  AddedTokens raw_added_;         ///< looked for in the text as given
+  AddedTokens normalized_added_;  ///< looked for in the normalised text
 };
 
 }  // namespace vitro

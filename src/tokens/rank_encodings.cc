@@ -1,5 +1,6 @@
-// Patterns and special tokens as tiktoken (openai_public.py), Llama 3 (its tokenizer.py) and Qwen (tokenization_qwen.py)
-// publish them. Possessive quantifiers are written as plain ones: none of these patterns gives back what it took.
+// Patterns and special tokens as tiktoken (openai_public.py), Llama 3 (its tokenizer.py) and Qwen
+// (tokenization_qwen.py) publish them. Possessive quantifiers are written as plain ones: none of these patterns gives
+// back what it took.
 #include "tokens/rank_encodings.h"
 
 #include <algorithm>
@@ -55,8 +56,8 @@ Specials o200k_harmony() {
   constexpr TokenId kFirst = 199998;
   constexpr TokenId kEnd = 201088;
   constexpr std::array<std::string_view, 15> kNames = {
-      "<|startoftext|>", kEndOfText,    "",          "", "<|return|>", "<|constrain|>", "", "<|channel|>",
-      "<|start|>",       "<|end|>",     "<|message|>", "", "",           "",              "<|call|>"};
+      "<|startoftext|>", kEndOfText,    "", "", "<|return|>", "<|constrain|>", "", "<|channel|>", "<|start|>",
+      "<|end|>",         "<|message|>", "", "", "",           "<|call|>"};
   Specials out;
   for (TokenId id = kFirst; id < kEnd; ++id) {
     const auto idx = static_cast<size_t>(id - kFirst);
@@ -71,8 +72,8 @@ Specials o200k_harmony() {
 Specials llama3() {
   constexpr TokenId kFirst = 128000;
   constexpr std::array<std::string_view, 10> kNames = {
-      "<|begin_of_text|>", "<|end_of_text|>", "", "", "", "", "<|start_header_id|>", "<|end_header_id|>", "",
-      "<|eot_id|>"};
+      "<|begin_of_text|>",   "<|end_of_text|>",   "", "",          "", "",
+      "<|start_header_id|>", "<|end_header_id|>", "", "<|eot_id|>"};
   Specials out;
   int n_reserved = 0;
   for (TokenId id = kFirst; id < kFirst + 256; ++id) {

@@ -165,9 +165,11 @@ Status check(SentencePieceModel& model) {
     VITRO_TRY(check_piece(model, static_cast<TokenId>(i)));
     if (piece.kind == TokenKind::kByte) has_byte[static_cast<size_t>(byte_token_value(piece.text))] = true;
   }
-  if (model.unknown_id < 0) return fail(ErrorCode::kCorrupt, "{} pieces, none is the unknown token", model.pieces.size());
+  if (model.unknown_id < 0)
+    return fail(ErrorCode::kCorrupt, "{} pieces, none is the unknown token", model.pieces.size());
   for (size_t byte = 0; model.has_byte_fallback && byte < 256; ++byte) {
-    if (!has_byte[byte]) return fail(ErrorCode::kCorrupt, "byte_fallback is on, but there is no piece <0x{:02X}>", byte);
+    if (!has_byte[byte])
+      return fail(ErrorCode::kCorrupt, "byte_fallback is on, but there is no piece <0x{:02X}>", byte);
   }
   return {};
 }

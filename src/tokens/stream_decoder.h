@@ -8,7 +8,9 @@
 
 namespace vitro {
 
-/// Keeps at most three bytes (an unfinished character). One stream, one object; the tokenizer must outlive it.
+/// Holds back what later ids may change, no more: an unfinished character; with byte fallback a run of byte tokens
+/// until it ends (one broken byte makes all of them U+FFFD); the beginning of a text that a step would replace; the
+/// last piece where it ends a word. One stream, one object; the tokenizer must outlive it.
 class StreamDecoder {
  public:
   /// is_first: the stream starts the text, so a SentencePiece dummy space is stripped; false when it continues a
@@ -17,14 +19,14 @@ class StreamDecoder {
 
   /// Text that is certain after this id; may be empty.
   std::string push(TokenId id);
-  /// The rest: an unfinished character becomes U+FFFD.
+  /// The rest: an unfinished character becomes U+FFFD. The stream is at its end then; later calls give nothing.
   std::string finish();
 
  private:
   const Tokenizer& tokenizer_;
   bool skip_special_;
-  bool is_first_;
-  std::string pending_;
+  bool is_finished_ = false;
+  DecodeStream stream_;
 };
 
 }  // namespace vitro

@@ -50,15 +50,20 @@ INSTANTIATE_TEST_SUITE_P(Trained, StreamDecoders,
                            return name;
                          });
 
-TEST(StreamDecoder, ByteTokensComeOutAsWholeCharacters) {
+/// In the reference one broken byte makes every byte of the run U+FFFD, so the run must have ended.
+TEST(StreamDecoder, RunsOfByteTokensComeOutWhenTheyEnd) {
   const std::unique_ptr<Tokenizer> tokenizer = load("llama2-like");
   StreamDecoder stream(*tokenizer, true, true);
   const auto push = [&](const char* piece) { return stream.push(tokenizer->find(piece)); };
   EXPECT_EQ(push("<0xE2>"), "");
   EXPECT_EQ(push("<0x82>"), "");
-  EXPECT_EQ(push("<0xAC>"), "\u20AC");
+  EXPECT_EQ(push("<0xAC>"), "");
+  EXPECT_EQ(push("a"), "\u20ACa");
+  EXPECT_EQ(push("<0x41>"), "");
   EXPECT_EQ(push("<0xE2>"), "");
-  EXPECT_EQ(push("<0x41>"), "\uFFFDA");
+  EXPECT_EQ(push("<0x41>"), "\uFFFD\uFFFD\uFFFD");
+  EXPECT_EQ(push("<0x41>"), "\uFFFD");
+  EXPECT_EQ(push("a"), "a");
   EXPECT_EQ(push("<0xF0>"), "");
   EXPECT_EQ(stream.finish(), "\uFFFD");
 }

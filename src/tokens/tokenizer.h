@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "base/result.h"
 #include "formats/gguf.h"
 #include "text/byte_range.h"
+#include "tokens/decoder.h"
 
 namespace vitro {
 
@@ -46,16 +48,18 @@ class Tokenizer {
   /// text's length.
   virtual Result<Encoding> encode(std::string_view text, const EncodeOptions& options = {}) const = 0;
 
-  /// Text of the ids; with skip_special, control tokens give nothing. Ids out of range give nothing. Not cut to whole
-  /// characters: broken bytes become U+FFFD.
+  /// Text of the ids; with skip_special, control tokens give nothing. Ids out of range give nothing. Broken bytes
+  /// become U+FFFD as in the reference (tokens/decoder.h). Equals what StreamDecoder gives out for the same ids.
   virtual std::string decode(std::span<const TokenId> ids, bool skip_special) const = 0;
 
   /// The bytes that token `id` adds to a text when it is not the first token (byte tokens give their byte, byte-level
   /// pieces are mapped back, the SentencePiece space mark is a space). Empty for ids out of range. May be part of a
   /// character.
   virtual std::string token_bytes(TokenId id) const = 0;
-  /// True if decode strips one leading space from the first token (SentencePiece with a dummy prefix).
-  virtual bool strips_first_space() const = 0;
+  /// How pieces become text, and what goes in there for a token: nothing for ids out of range and, with skip_special,
+  /// for special tokens.
+  virtual const DecodeSpec& decode_spec() const = 0;
+  virtual std::optional<DecodePiece> decode_piece(TokenId id, bool skip_special) const = 0;
 
   /// The entry as the vocabulary writes it ("Ġthe", "▁the", "<0x0A>"); empty for ids out of range.
   virtual std::string_view piece(TokenId id) const = 0;
@@ -73,10 +77,11 @@ class Tokenizer {
   virtual std::string_view model_name() const = 0;
 };
 
-/// Tokenizer files of a model: a folder with tokenizer.json, that file itself, or a .gguf. NotFound names what was
-/// looked for; Unsupported names the component that is not implemented (unknown pre-tokenizers are refused, never
-/// guessed).
-Result<std::unique_ptr<Tokenizer>> load_tokenizer(const std::filesystem::path& path);
+/// Tokenizer files of a model: a folder, in which the first of these counts: tokenizer.json, a SentencePiece *.model, a
+/// *.tiktoken, vocab.json with merges.txt, encoder.json with vocab.bpe or alone; one such file; or a .gguf. `encoding`
+/// says how a rank file (*.tiktoken) cuts texts where its name and size do not. NotFound names what was looked for;
+/// Unsupported names the component that is not implemented (unknown pre-tokenizers are refused, never guessed).
+Result<std::unique_ptr<Tokenizer>> load_tokenizer(const std::filesystem::path& path, std::string_view encoding = {});
 /// The text of a tokenizer.json; `where` names it in errors.
 Result<std::unique_ptr<Tokenizer>> parse_tokenizer(std::string_view text, std::string_view where);
 /// From a GGUF that is already open; its bytes must outlive the tokenizer. NotFound for tokenizer.ggml.model ==

@@ -8,7 +8,7 @@
 #include <unordered_set>
 
 #include "text/utf8.h"
-#include "tokens/train/piece_trie.h"
+#include "tokens/train/character_trie.h"
 #include "tokens/train/seed_pieces.h"
 
 namespace vitro {
@@ -50,7 +50,7 @@ class Lattice {
   };
 
   /// Nodes by begin, then by length.
-  void fill(std::u32string_view word, const PieceTrie& trie, const std::vector<double>& scores, double unknown_score) {
+  void fill(std::u32string_view word, const CharacterTrie& trie, const std::vector<double>& scores, double unknown_score) {
     nodes_.clear();
     length_ = word.size();
     for (size_t begin = 0; begin < word.size(); ++begin) {
@@ -398,7 +398,7 @@ class UnigramTrainer {
   std::set<char32_t> required_;
   std::vector<SeedPiece> pieces_;
   std::vector<double> scores_;  ///< log p, by id; that of the unknown piece is not used
-  PieceTrie trie_;
+  CharacterTrie trie_;
   double least_score_ = 0;
   Lattice lattice_;
   double loss_ = 0;
