@@ -62,20 +62,12 @@ class ChatTemplate {
 
  private:
   ChatTemplate() = default;
+  Result<RenderedChat> render_messages(const ChatRequest& request, const Value& messages) const;
+
   std::shared_ptr<const jinja::Program> program_;
+  std::string source_;
   Value::Object special_tokens_;
   ChatLimits limits_;
-};
-
-/// A model's templates and the strings they need, read from its files.
-struct ChatFiles {
-  struct Named {
-    std::string name;  ///< "default", "tool_use"
-    std::string source;
-    std::string where;  ///< file and key, for messages
-  };
-  std::vector<Named> templates;
-  Value::Object special_tokens;  ///< bos_token, eos_token, unk_token, pad_token, ...; keys that the files have
 };
 
 }  // namespace vitro
