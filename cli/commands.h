@@ -10,6 +10,7 @@ namespace vitro {
 int demo_command(std::span<const std::string> args);
 int run_command(std::span<const std::string> args);
 int tokenize_command(std::span<const std::string> args);
+int template_command(std::span<const std::string> args);
 int tokenizer_command(std::span<const std::string> args);
 int show_command(std::span<const std::string> args);
 int eval_command(std::span<const std::string> args);
