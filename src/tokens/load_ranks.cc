@@ -159,8 +159,8 @@ Result<TokenizerParts> make_parts(std::vector<Rank> ranks, std::string_view file
   spec.options.takes_whole_words = true;
   parts.model = std::move(spec);
   parts.model_name = fmt::format("byte-level BPE ({})", encoding->name);
-  if (encoding->normalizes_nfc) parts.normalizers.emplace_back(NormalFormStep{NormalForm::kNfc});
-  VITRO_TRY_ASSIGN(SplitPattern pattern, SplitPattern::compile(encoding->pattern));
+  if (encoding->normalizes_nfc) parts.normalizers.emplace_back(NfcStep{});
+  VITRO_TRY_ASSIGN(SplitPattern pattern, SplitPattern::compile(encoding->pattern, RegexDialect::kFancyRegex));
   parts.pre_tokenizers.emplace_back(SplitStep{std::move(pattern), SplitBehavior::kIsolated, false});
   parts.is_special.resize(parts.vocabulary.size());
   for (const AddedToken& token : parts.added) parts.is_special[static_cast<size_t>(token.id)] = true;
