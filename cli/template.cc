@@ -1,5 +1,7 @@
 // vitro template: messages to the text, or the ids, that a model really gets; or many renderings as a stream of JSON
 // lines.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
