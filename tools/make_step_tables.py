@@ -185,7 +185,7 @@ def grapheme_breaks() -> list[str]:
     after_a = normalizers.Precompiled(one_rule("a")).normalize_str
     after_sign = normalizers.Precompiled(one_rule("\u00a9")).normalize_str
     follows: Callable[[int], bool] = lambda code: after_a("a" + chr(code)) == "!"
-    is_picture: Callable[[int], bool] = lambda code: not follows(code) and after_sign("\u00a9\u200d" + chr(code)).startswith("\u00a9")
+    is_picture: Callable[[int], bool] = lambda code: not follows(code) and "\u200d" in after_sign("\u00a9\u200d" + chr(code))
     values = {}
     for number, name in enumerate(names, 1):
         kind = regex.compile(rf"\p{{GCB={name}}}")
