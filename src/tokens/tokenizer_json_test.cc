@@ -130,7 +130,7 @@ TEST(TokenizerJsonRefusals, WhatIsNotImplementedIsRefusedByName) {
   const Refusal cases[] = {
       {R"("normalizer":null)", R"("normalizer":{"type":"Nmt"})", new_to_us, "Nmt"},
       {R"("normalizer":null)", R"("normalizer":{"type":"NFC","level":2})", new_to_us, "level"},
-      {R"("pre_tokenizer":null)", R"("pre_tokenizer":{"type":"BertPreTokenizer"})", new_to_us, "BertPreTokenizer"},
+      {R"("pre_tokenizer":null)", R"("pre_tokenizer":{"type":"RandomSplit"})", new_to_us, "RandomSplit"},
       {R"("pre_tokenizer":null)",
        R"("pre_tokenizer":{"type":"Split","pattern":{"Regex":"\\R+"},"behavior":"Isolated","invert":false})", new_to_us,
        R"(\R+)"},
