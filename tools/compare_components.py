@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Draws random texts and compares single normalizers and pre-tokenizers of tokenizer.json with the `tokenizers` package.
+
+    .venv/bin/python tools/compare_components.py [WORD...] [--count 5000] [--seed 1] [--vitro build/release/vitro]
+
+Each component is put into a tokenizer.json of its own around a model of few words, so that the offsets of the tokens show
+where pieces begin and end. With a pre-tokenizer every piece is one unknown token. With a normalizer, a cut after every character
+follows, and the characters that the normalizer can give have ids of their own, so that ids show its text. Components without one of
+the words in their JSON are left out. Texts are those of compare_tokenizers.py. Prints the first differences; exit 1 if there is any.
+"""
+import argparse
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+from tokenizers import Tokenizer
+
+import make_pre_tokenizer_expectations as pre_tokenizers
+from compare_tokenizers import Answer, Texts, difference, ours
+
+SHOWN = 3
+SIMPLE = ["NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "Nmt", "ByteLevel"]
+
+
+def bert(clean: bool, chinese: bool, accents: bool | None, lower: bool) -> dict:
+    return {"type": "BertNormalizer", "clean_text": clean, "handle_chinese_chars": chinese, "strip_accents": accents, "lowercase": lower}
+
+
+def replace(kind: str, pattern: str, content: str) -> dict:
+    return {"type": "Replace", "pattern": {kind: pattern}, "content": content}
+
+
+def sequence(*parts: dict) -> dict:
+    return {"type": "Sequence", "normalizers": list(parts)}
+
+
+NORMALIZERS = [
+    *({"type": name} for name in SIMPLE),
+    *({"type": "Strip", "strip_left": left, "strip_right": right} for left in (True, False) for right in (True, False)),
+    {"type": "Prepend", "prepend": "\u2581"},
+    {"type": "Prepend", "prepend": "ab "},
+    replace("String", " ", "\u2581"),
+    replace("String", "a", ""),
+    replace("String", "a", "xyz"),
+    replace("Regex", " {2,}", "\u2581"),
+    replace("Regex", r"\s+", " "),
+    replace("Regex", r"[^\p{L}]", ""),
+    *(bert(True, True, accents, lower) for accents in (None, True, False) for lower in (True, False)),
+    bert(True, False, False, False),
+    bert(False, True, False, False),
+    bert(False, False, True, False),
+    sequence({"type": "NFKD"}, {"type": "StripAccents"}, {"type": "Lowercase"}),
+    sequence({"type": "Strip", "strip_left": True, "strip_right": True}, {"type": "NFC"}, {"type": "Prepend", "prepend": "\u2581"}),
+    sequence({"type": "NFD"}, {"type": "NFC"}),
+    sequence({"type": "NFKC"}, {"type": "Nmt"}, replace("Regex", " {2,}", " ")),
+    sequence({"type": "NFKD"}, {"type": "ByteLevel"}),
+    sequence({"type": "Nmt"}, {"type": "Strip", "strip_left": True, "strip_right": False}, {"type": "Lowercase"}, {"type": "NFKC"}),
+]
+
+
+def files(texts: list[str]) -> list[tuple[str, dict]]:
+    """Each component's JSON and the file around it."""
+    out = []
+    for part in NORMALIZERS:
+        file = pre_tokenizers.in_file(pre_tokenizers.split({"String": ""}, "Isolated"))
+        file["normalizer"] = part
+        normalize = Tokenizer.from_str(json.dumps(file)).normalizer.normalize_str
+        characters = sorted(set().union(*map(normalize, texts)))
+        file["model"]["vocab"] |= {character: i + 1 for i, character in enumerate(characters)}
+        out.append((json.dumps(part), file))
+    return out + [(json.dumps(part), pre_tokenizers.in_file(part)) for part in pre_tokenizers.COMPONENTS]
+
+
+def compare(name: str, file: dict, texts: list[str], vitro: str) -> int:
+    """Number of texts that differ."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "tokenizer.json"
+        path.write_text(json.dumps(file))
+        tokenizer = Tokenizer.from_file(str(path))
+        answers = ours(vitro, path, texts, [])
+    n_wrong = 0
+    for text, found in zip(texts, answers):
+        wanted = tokenizer.encode(text)
+        if what := difference(text, Answer(wanted.ids, [tuple(pair) for pair in wanted.offsets]), found):
+            n_wrong += 1
+            if n_wrong <= SHOWN:
+                print(f"{json.dumps(text)}\n  {what}")
+    print(f"{name}: {len(texts) - n_wrong} of {len(texts)} texts agree", flush=True)
+    return n_wrong
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("words", nargs="*", metavar="WORD")
+    parser.add_argument("--count", type=int, default=5000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--vitro", default="build/release/vitro")
+    options = parser.parse_args()
+    source = Texts(options.seed, [])
+    texts = [source.draw() for _ in range(options.count)]
+    chosen = [item for item in files(texts) if not options.words or any(word in item[0] for word in options.words)]
+    return 1 if sum([compare(name, file, texts, options.vitro) for name, file in chosen]) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
