@@ -87,7 +87,10 @@ const MergeTable::Merge* MergeTable::find(TokenId left, TokenId right) const {
 }
 
 Bpe::Bpe(const Vocabulary& vocabulary, BpeSpec spec)
-    : vocabulary_(&vocabulary), merges_(std::move(spec.merges)), options_(spec.options) {}
+    : vocabulary_(&vocabulary),
+      merges_(std::move(spec.merges)),
+      options_(spec.options),
+      is_added_only_(std::move(spec.is_added_only)) {}
 
 Result<std::unique_ptr<TokenModel>> Bpe::make(const Vocabulary& vocabulary, BpeSpec spec) {
   std::unique_ptr<Bpe> out(new Bpe(vocabulary, std::move(spec)));
@@ -96,19 +99,26 @@ Result<std::unique_ptr<TokenModel>> Bpe::make(const Vocabulary& vocabulary, BpeS
   return std::unique_ptr<TokenModel>(std::move(out));
 }
 
+/// Id of a piece of the model, or -1.
+TokenId Bpe::find(std::string_view piece) const {
+  const TokenId id = vocabulary_->find(piece);
+  const auto idx = static_cast<size_t>(id);
+  return id >= 0 && idx < is_added_only_.size() && is_added_only_[idx] ? -1 : id;
+}
+
 Status Bpe::find_bytes() {
   byte_ids_.fill(-1);
   ascii_ids_.fill(-1);
   if (options_.alphabet == BpeAlphabet::kBytes) {
     for (size_t byte = 0; byte < 256; ++byte) {
       const char c = static_cast<char>(byte);
-      byte_ids_[byte] = vocabulary_->find(to_byte_level({&c, 1}));
+      byte_ids_[byte] = find(to_byte_level({&c, 1}));
     }
     return {};
   }
   for (size_t c = 0; c < 128; ++c) {
     const char character = static_cast<char>(c);
-    ascii_ids_[c] = vocabulary_->find({&character, 1});
+    ascii_ids_[c] = find({&character, 1});
   }
   if (!options_.has_byte_fallback) return {};
   for (TokenId id = 0; vocabulary_->has(id); ++id) {
@@ -148,7 +158,7 @@ TokenId Bpe::character_id(std::string_view character) const {
   if (character.size() == 1 && static_cast<uint8_t>(character[0]) < 128) {
     return ascii_ids_[static_cast<uint8_t>(character[0])];
   }
-  return vocabulary_->find(character);
+  return find(character);
 }
 
 void Bpe::add_character(std::string_view word, ByteRange range, std::vector<Symbol>& out) const {
@@ -194,7 +204,7 @@ Bpe::Join Bpe::join_of(std::string_view word, const Symbol& left, const Symbol& 
     return merge == nullptr ? Join{} : Join{merge->rank, merge->joined};
   }
   const size_t n_bytes = size_t{left.n_bytes} + right.n_bytes;
-  const TokenId id = vocabulary_->find(word.substr(left.begin, n_bytes));
+  const TokenId id = find(word.substr(left.begin, n_bytes));
   if (id < 0) return {};
   // As in SentencePiece, text never merges into control, unknown or byte tokens.
   const TokenKind kind = vocabulary_->kind(id);
@@ -245,8 +255,7 @@ void Bpe::merge_run(std::string_view word, std::vector<Symbol>& symbols, size_t 
 
 bool Bpe::take_whole(std::string_view text, ByteRange word, std::vector<TextToken>& out) const {
   const std::string_view bytes = text.substr(word.begin, word.size());
-  const TokenId id =
-      vocabulary_->find(options_.alphabet == BpeAlphabet::kBytes ? to_byte_level(bytes) : std::string(bytes));
+  const TokenId id = find(options_.alphabet == BpeAlphabet::kBytes ? to_byte_level(bytes) : std::string(bytes));
   if (id < 0) return false;
   out.push_back({id, word});
   return true;

@@ -55,6 +55,7 @@ struct BpeOptions {
 struct BpeSpec {
   MergeTable merges;
   BpeOptions options;
+  std::vector<bool> is_added_only;  ///< by id: entries of added tokens that the model does not know; may be short
 };
 
 class Bpe final : public TokenModel {
@@ -84,6 +85,7 @@ class Bpe final : public TokenModel {
 
   Bpe(const Vocabulary& vocabulary, BpeSpec spec);
   Status find_bytes();
+  TokenId find(std::string_view piece) const;
   bool merges_bytes() const;
   void find_neighbours();
   std::vector<Symbol> symbols_of(std::string_view word) const;
@@ -98,6 +100,7 @@ class Bpe final : public TokenModel {
   const Vocabulary* vocabulary_;
   MergeTable merges_;
   BpeOptions options_;
+  std::vector<bool> is_added_only_;
   std::array<TokenId, 256> byte_ids_{};   ///< byte -> token; -1: none
   std::array<TokenId, 128> ascii_ids_{};  ///< kCharacters: the pieces of one ASCII character
   std::vector<uint64_t>

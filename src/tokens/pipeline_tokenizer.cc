@@ -125,10 +125,7 @@ Result<Encoding> PipelineTokenizer::encode_texts(std::span<const std::string_vie
     const size_t n_added = options.add_special ? count_added(parts_.post_steps, texts.size() > 1) : 0;
     VITRO_TRY(truncate(parts, *options.truncation, n_added));
   }
-  const PostInput input{.tokenizer = this,
-                        .texts = texts,
-                        .add_special = options.add_special,
-                        .unknown_is_text = std::holds_alternative<UnigramSpec>(parts_.model)};
+  const PostInput input{.tokenizer = this, .texts = texts, .add_special = options.add_special};
   VITRO_TRY_ASSIGN(Encoding out, apply_post_steps(parts_.post_steps, input, std::move(parts)));
   if (options.padding) VITRO_TRY(pad({&out, 1}, *options.padding));
   return out;
