@@ -49,6 +49,16 @@ Result<std::vector<int32_t>> generation_end_ids(const Checkpoint& checkpoint) {
               checkpoint.path().string(), to_string(*value));
 }
 
+// What a GGUF file says of the ends of turns and messages, beside its EOS.
+std::vector<int32_t> gguf_end_ids(const GgufFile& file, int64_t vocab_size) {
+  std::vector<int32_t> ids;
+  for (const char* key : {"tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"}) {
+    const int64_t* id = file.find_int(key);
+    if (id && *id >= 0 && *id < vocab_size) ids.push_back(static_cast<int32_t>(*id));
+  }
+  return ids;
+}
+
 }  // namespace
 
 Result<const KernelTable*> choose_kernels() {
@@ -102,6 +112,10 @@ Result<std::vector<int32_t>> end_ids(const Engine& engine) {
   VITRO_TRY_ASSIGN(std::vector<int32_t> ids, generation_end_ids(*engine.checkpoint));
   const std::vector<int32_t>& described = engine.model->config.eos_ids;
   ids.insert(ids.end(), described.begin(), described.end());
+  if (const GgufFile* file = engine.checkpoint->gguf()) {
+    const std::vector<int32_t> ends = gguf_end_ids(*file, engine.model->config.vocab_size);
+    ids.insert(ids.end(), ends.begin(), ends.end());
+  }
   if (engine.tokenizer && engine.tokenizer->eos_id() >= 0) ids.push_back(engine.tokenizer->eos_id());
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());

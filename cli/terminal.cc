@@ -16,6 +16,8 @@
 #include <numeric>
 #include <vector>
 
+#include "text/utf8.h"
+
 namespace vitro {
 namespace {
 
@@ -61,6 +63,10 @@ void catch_interrupt() {
 
 bool is_interrupted() { return g_is_interrupted.load(); }
 
+void forget_interrupt() { g_is_interrupted.store(false); }
+
+void release_interrupt() { std::signal(SIGINT, SIG_DFL); }
+
 int report_error(std::string_view command, const Error& error) {
   talk("vitro {}: {}\n", command, error.message);
   return 1;
@@ -91,6 +97,22 @@ std::string bar(double fraction, int width) {
 }
 
 bool is_terminal(int file_descriptor) { return ::isatty(file_descriptor) == 1; }
+
+std::string for_terminal(std::string_view text, bool is_terminal) {
+  if (!is_terminal) return std::string(text);
+  std::string out;
+  while (!text.empty()) {
+    const CodePoint c = decode_utf8(text);
+    const bool is_control = c.value < 0x20 || (c.value >= 0x7F && c.value < 0xA0);
+    if (!is_control || c.value == '\n' || c.value == '\t') {
+      append_utf8(out, c.value);
+    } else {
+      append_utf8(out, c.value < 0x20 ? 0x2400 + c.value : 0x2421);
+    }
+    text.remove_prefix(static_cast<size_t>(c.n_bytes));
+  }
+  return out;
+}
 
 Progress::Progress(std::string label) : label_(std::move(label)), start_ms_(now_ms()) {}
 

@@ -45,6 +45,9 @@ size_t edit_distance(std::string_view a, std::string_view b);
 std::string bar(double fraction, int width);
 
 bool is_terminal(int file_descriptor);
+/// Text that a terminal shows and does not obey: control characters but line breaks and tabs become their pictures.
+/// Elsewhere the text as it is.
+std::string for_terminal(std::string_view text, bool is_terminal);
 
 /// A progress line on stderr, drawn only on a terminal and only once the work has lasted half a second; erased at the
 /// end.
@@ -64,6 +67,10 @@ class Progress {
 /// From now on ctrl-C sets a flag instead of ending the process, so that a command can stop in good order.
 void catch_interrupt();
 bool is_interrupted();
+/// Forgets a ctrl-C that was caught.
+void forget_interrupt();
+/// Ctrl-C ends the process again.
+void release_interrupt();
 
 /// Milliseconds of a clock that only goes forward.
 int64_t now_ms();

@@ -1,4 +1,5 @@
-// vitro tokenize: text to token ids and back, as a coloured table, as JSON, or as a stream of JSON lines.
+// vitro tokenize: text to token ids and back, as a coloured table, a page, JSON, or a stream of JSON lines; counts, and
+// two tokenizers beside each other.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -10,8 +11,11 @@
 #include "cli/engine.h"
 #include "cli/options.h"
 #include "cli/terminal.h"
+#include "cli/tokenize_diff.h"
+#include "cli/tokenize_html.h"
+#include "cli/tokenize_view.h"
 #include "formats/json.h"
-#include "text/utf8.h"
+#include "formats/write_file.h"
 #include "tokens/tokenizer.h"
 
 namespace vitro {
@@ -23,6 +27,9 @@ constexpr const char* kExample =
     "Example:\n"
     "  vitro tokenize tests/data/tokens/llama3-like.tokenizer.json 'The glass is clear.'\n"
     "  vitro tokenize tests/data/tokens/llama3-like.tokenizer.json --ids 320,51,256,300,274,82,82\n"
+    "  vitro tokenize MODEL --file README.md --count\n"
+    "  vitro tokenize MODEL --file README.md --diff OTHER_MODEL\n"
+    "  vitro tokenize MODEL 'The glass is clear.' --html tokens.html\n"
     "  echo '\"clear\"' | vitro tokenize tests/data/tokens/llama3-like.tokenizer.json --jsonl\n"
     "Ranges are bytes of the text; --jsonl gives offsets in code points too.";
 
@@ -37,6 +44,10 @@ struct Options {
   bool no_parse_special = false;
   bool as_json = false;
   bool as_jsonl = false;
+  bool has_decoded = false;
+  bool is_count = false;
+  std::optional<std::string> diff;
+  std::optional<std::string> html;
 
   EncodeOptions encode() const { return {.add_special = !no_special, .parse_special = !no_parse_special}; }
 };
@@ -54,10 +65,19 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--vocab-size", options.vocab_size, "MODEL is a llama2.c tokenizer with this many pieces");
   auto* json = app.add_flag("--json", options.as_json, "one JSON object instead of the table");
   auto* jsonl = app.add_flag("--jsonl", options.as_jsonl, "read one JSON string a line, write one JSON object a line");
-  auto* file = app.add_option("--file", options.file, "read --jsonl lines from here instead of the standard input");
-  ids->excludes(text)->excludes(jsonl);
+  auto* file = app.add_option("--file", options.file, "read the text, or the lines of --jsonl, from this file");
+  app.add_flag("--decoded", options.has_decoded, "show the text that each token is, beside its piece")->excludes(ids);
+  auto* count = app.add_flag("--count", options.is_count, "only count: tokens, characters, bytes, tokens a character");
+  auto* diff =
+      app.add_option("--diff", options.diff, "another MODEL: where the two cut the text otherwise, and totals");
+  auto* html =
+      app.add_option("--html", options.html, "write the tokens as a coloured page to this file; - is the output");
+  ids->excludes(text)->excludes(jsonl)->excludes(file);
+  file->excludes(text);
   jsonl->excludes(json)->excludes(text);
-  file->needs(jsonl);
+  count->excludes(ids)->excludes(jsonl);
+  diff->excludes(ids)->excludes(jsonl)->excludes(count);
+  html->excludes(ids)->excludes(jsonl)->excludes(count)->excludes(diff)->excludes(json);
   app.footer(kExample);
 }
 
@@ -66,50 +86,14 @@ Result<std::unique_ptr<Tokenizer>> load(const Options& options) {
   return load_tokenizer(options.model);
 }
 
-/// Code points before each byte of a text, for offsets. Broken parts count one each, as they are encoded.
-std::vector<ByteRange> code_point_offsets(std::string_view text, const std::vector<ByteRange>& ranges) {
-  std::vector<size_t> index(text.size() + 1);
-  size_t n = 0;
-  for (size_t pos = 0; pos < text.size(); ++n) {
-    const auto n_bytes = static_cast<size_t>(decode_utf8(text.substr(pos)).n_bytes);
-    for (size_t i = 0; i < n_bytes; ++i) index[pos + i] = n;
-    pos += n_bytes;
-  }
-  index[text.size()] = n;
-  std::vector<ByteRange> out;
-  for (const ByteRange& range : ranges) out.push_back({index[range.begin], index[range.end]});
-  return out;
-}
-
-template <class Items, class Write>
-std::string json_list(const Items& items, Write&& write) {
-  std::string out = "[";
-  for (const auto& item : items) {
-    if (out.size() > 1) out += ',';
-    out += write(item);
-  }
-  return out + "]";
-}
-
-std::string json_ranges(const std::vector<ByteRange>& ranges) {
-  return json_list(ranges, [](const ByteRange& r) { return fmt::format("[{},{}]", r.begin, r.end); });
-}
-
-std::string encoding_json(const Tokenizer& tokenizer, std::string_view text, const Encoding& encoding) {
-  return fmt::format(R"({{"ids":{},"tokens":{},"offsets":{},"byte_offsets":{}}})",
-                     json_list(encoding.ids, [](TokenId id) { return std::to_string(id); }),
-                     json_list(encoding.ids, [&](TokenId id) { return json_quote(tokenizer.piece(id)); }),
-                     json_ranges(code_point_offsets(text, encoding.ranges)), json_ranges(encoding.ranges));
-}
-
-Result<std::string> jsonl_answer(const Tokenizer& tokenizer, std::string_view line, const EncodeOptions& options) {
+Result<std::string> jsonl_answer(const Tokenizer& tokenizer, std::string_view line, const Options& options) {
   if (line.size() > kMaxLineBytes) return fail(ErrorCode::kInvalidArgument, "a line longer than 64 MiB");
   VITRO_TRY_ASSIGN(const Value value, parse_json(line, "line"));
   const std::string* text = value.as_string();
   if (text == nullptr)
     return fail(ErrorCode::kInvalidArgument, "a JSON string is needed, this is {}", value.kind_name());
-  VITRO_TRY_ASSIGN(const Encoding encoding, tokenizer.encode(*text, options));
-  return encoding_json(tokenizer, *text, encoding);
+  VITRO_TRY_ASSIGN(const Encoding encoding, tokenizer.encode(*text, options.encode()));
+  return encoding_json(tokenizer, *text, encoding, options.has_decoded);
 }
 
 /// The next line without its end; of one that is too long, kMaxLineBytes + 1 bytes, and the rest is skipped. False at
@@ -135,7 +119,7 @@ int run_jsonl(const Tokenizer& tokenizer, const Options& options) {
   int exit_code = 0;
   bool is_read = true;
   for (std::string line; is_read && next_line(in, line);) {
-    const Result<std::string> answer = jsonl_answer(tokenizer, line, options.encode());
+    const Result<std::string> answer = jsonl_answer(tokenizer, line, options);
     if (!answer) exit_code = 1;
     is_read = put("{}\n", answer ? *answer : fmt::format(R"({{"error":{}}})", json_quote(answer.error().message)));
   }
@@ -164,58 +148,53 @@ int run_ids(const Tokenizer& tokenizer, const Options& options) {
   if (options.as_json) {
     put(R"({{"text":{},"tokens":{}}})"
         "\n",
-        json_quote(text), json_list(*ids, [&](TokenId id) { return json_quote(tokenizer.piece(id)); }));
+        json_quote(text), json_pieces(tokenizer, *ids));
   } else {
     put("{}\n", text);
   }
   return 0;
 }
 
-/// A piece without line breaks and other control characters.
-std::string printable(std::string_view piece) {
-  const std::string quoted = json_quote(piece);
-  return quoted.substr(1, quoted.size() - 2);
+Result<std::string> input_text(const Options& options) {
+  if (!options.file.empty()) return read_text(options.file);
+  if (options.text && *options.text != "-") return *options.text;
+  return read_text("-");
 }
 
-void print_table(const Tokenizer& tokenizer, const Encoding& encoding) {
-  put("{:>8}  {:>13}  {}\n", "id", "bytes", "piece");
-  for (size_t i = 0; i < encoding.ids.size(); ++i) {
-    const ByteRange range = encoding.ranges[i];
-    const std::string bytes = range.empty() ? "added" : fmt::format("{}-{}", range.begin, range.end);
-    put("{:>8}  {:>13}  {}\n", encoding.ids[i], bytes, printable(tokenizer.piece(encoding.ids[i])));
+Status run_diff(const Tokenizer& tokenizer, std::string_view text, const Options& options) {
+  VITRO_TRY_ASSIGN(const std::unique_ptr<Tokenizer> other, load_tokenizer(*options.diff));
+  Tokenised a{options.model, &tokenizer, {}}, b{*options.diff, other.get(), {}};
+  VITRO_TRY_ASSIGN(a.encoding, tokenizer.encode(text, options.encode()));
+  VITRO_TRY_ASSIGN(b.encoding, other->encode(text, options.encode()));
+  print_diff(text, a, b, options.as_json);
+  return {};
+}
+
+Status write_page(const std::string& page, const std::string& path) {
+  if (path != "-") return write_file_atomically(path, page);
+  put_text(page);
+  return {};
+}
+
+Status run_text(const Tokenizer& tokenizer, const Options& options) {
+  VITRO_TRY_ASSIGN(const std::string text, input_text(options));
+  if (options.diff) return run_diff(tokenizer, text, options);
+  VITRO_TRY_ASSIGN(const Encoding encoding, tokenizer.encode(text, options.encode()));
+  if (options.html) return write_page(tokens_page(tokenizer, options.model, text, encoding), *options.html);
+  if (options.is_count) {
+    print_counts(text, encoding, options.as_json);
+    return {};
   }
-}
-
-/// The text again, each token on the other one of two backgrounds; tokens inside one character share its cell.
-void print_colours(std::string_view text, const Encoding& encoding) {
-  size_t pos = 0;
-  bool is_odd = false;
-  for (const ByteRange& range : encoding.ranges) {
-    if (range.end <= pos) continue;
-    put("\x1b[{}m{}\x1b[0m", is_odd ? "30;46" : "30;43", replace_invalid_utf8(text.substr(pos, range.end - pos)));
-    pos = range.end;
-    is_odd = !is_odd;
-  }
-  put("{}\n", replace_invalid_utf8(text.substr(pos)));
-}
-
-int run_text(const Tokenizer& tokenizer, const Options& options) {
-  const bool is_given = options.text && *options.text != "-";
-  const Result<std::string> input = is_given ? Result<std::string>(*options.text) : read_text("-");
-  if (!input) return report_error(kName, input.error());
-  const std::string& text = *input;
-  const Result<Encoding> encoding = tokenizer.encode(text, options.encode());
-  if (!encoding) return report_error(kName, encoding.error());
   if (options.as_json) {
-    put("{}\n", encoding_json(tokenizer, text, *encoding));
-    return 0;
+    put("{}\n", encoding_json(tokenizer, text, encoding, options.has_decoded));
+    return {};
   }
-  print_table(tokenizer, *encoding);
-  if (is_terminal(STDOUT_FILENO)) print_colours(text, *encoding);
-  if (!flush_output()) return 1;
-  talk("{} {}, {} bytes; {}, {} pieces\n", encoding->ids.size(), encoding->ids.size() == 1 ? "token" : "tokens",
+  print_table(tokenizer, encoding, options.has_decoded);
+  if (is_terminal(STDOUT_FILENO)) print_colours(text, encoding);
+  if (!flush_output()) return {};
+  talk("{} {}, {} bytes; {}, {} pieces\n", encoding.ids.size(), encoding.ids.size() == 1 ? "token" : "tokens",
        text.size(), tokenizer.model_name(), tokenizer.vocab_size());
-  return 0;
+  return {};
 }
 
 }  // namespace
@@ -229,7 +208,8 @@ int tokenize_command(std::span<const std::string> args) {
   if (!tokenizer) return report_error(kName, tokenizer.error());
   if (options.as_jsonl) return run_jsonl(**tokenizer, options);
   if (options.ids) return run_ids(**tokenizer, options);
-  return run_text(**tokenizer, options);
+  const Status status = run_text(**tokenizer, options);
+  return status ? 0 : report_error(kName, status.error());
 }
 
 }  // namespace vitro

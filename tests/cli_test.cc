@@ -1,11 +1,9 @@
 // The program as a user meets it: what works, and for bad input one clear message, the right exit code, and nothing
 // else.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -15,28 +13,12 @@
 #include "testing/engine.h"
 #include "testing/golden_twin.h"
 #include "testing/random_model.h"
+#include "testing/run_program.h"
 #include "testing/safetensors_writer.h"
 #include "testing/shared_data.h"
 
 namespace vitro::testing {
 namespace {
-
-struct Ran {
-  int code = -1;
-  std::string out;  ///< standard output and error together
-};
-
-// Runs a command in a shell; the code is the shell's way of telling: 128 + signal where one ended it.
-Ran shell(const std::string& command) {
-  Ran ran;
-  std::FILE* pipe = ::popen(command.c_str(), "r");
-  std::array<char, 4096> block;
-  size_t n_read = 0;
-  while ((n_read = std::fread(block.data(), 1, block.size(), pipe)) > 0) ran.out.append(block.data(), n_read);
-  const int status = ::pclose(pipe);
-  ran.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  return ran;
-}
 
 // Runs `vitro ARGUMENTS` with nothing on standard input.
 Ran vitro(const std::string& arguments, const std::string& prefix = "") {
@@ -57,13 +39,6 @@ const Value& member(const Value& object, std::string_view key) {
   EXPECT_NE(found, nullptr) << "no '" << key << "' in " << to_string(object);
   return found ? *found : kNothing;
 }
-Value stored_json(const std::filesystem::path& path) {
-  std::ifstream in(path);
-  std::stringstream text;
-  text << in.rdbuf();
-  return parse_json(text.str(), path.string()).value();
-}
-
 std::string golden(const std::string& name) { return repo_path("tests/golden/" + name).string(); }
 
 // Exit code 1, one line, starting with the command, holding `what`.
@@ -324,7 +299,7 @@ TEST(Cli, AbsurdNumbers) {
 // A model without the stretching that its file asks for, trained at `n_ctx`.
 void copy_unstretched(const std::filesystem::path& model, int64_t n_ctx, const std::filesystem::path& folder) {
   std::filesystem::copy(model / "model.safetensors", folder);
-  Value config = stored_json(model / "config.json");
+  Value config = load_json(model / "config.json");
   for (Value::Member& entry : *config.as_object()) {
     if (entry.first == "rope_parameters") entry.second = Value();
     if (entry.first == "max_position_embeddings") entry.second = Value(n_ctx);
@@ -519,7 +494,7 @@ TEST_F(BrokenModel, EndIdsThatAreNone) {
 
 TEST(Show, CountsAsTheReferenceCounts) {
   const auto shown = [](const std::string& name, const std::string& count) {
-    const int64_t reference = *member(stored_json(golden(name) + "/expected.json"), "parameters").as_int();
+    const int64_t reference = *member(load_json(golden(name) + "/expected.json"), "parameters").as_int();
     EXPECT_EQ(*member(json_of("show " + golden(name) + " --json"), "parameters").as_int(), reference);
     const Ran ran = vitro("show " + golden(name));
     EXPECT_EQ(ran.code, 0) << ran.out;

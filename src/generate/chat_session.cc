@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tokens/stream_decoder.h"
+
 namespace vitro {
 namespace {
 
@@ -23,6 +25,26 @@ std::string_view chat_role(const Value& message) {
   const Value* role = message.find("role");
   const std::string* name = role ? role->as_string() : nullptr;
   return name ? std::string_view(*name) : std::string_view();
+}
+
+std::optional<TokenId> turn_end_id(const RenderChat& render, const Tokenizer& tokenizer) {
+  constexpr std::string_view kReply = "The reply.";
+  ChatRequest request;
+  request.messages =
+      Value(Value::Array{chat_message("user", "A question."), chat_message("assistant", std::string(kReply))});
+  const Result<RenderedChat> rendered = render(request);
+  if (!rendered) return std::nullopt;
+  const size_t reply = rendered->text.rfind(kReply);
+  const auto encoding = tokenizer.encode(rendered->text, {.add_special = false, .plain = rendered->from_request});
+  if (!encoding || reply == std::string::npos) return std::nullopt;
+  for (size_t i = 0; i < encoding->ids.size(); ++i) {
+    const ByteRange range = encoding->ranges[i];
+    if (range.begin < reply + kReply.size()) continue;
+    if (tokenizer.is_special(encoding->ids[i])) return encoding->ids[i];
+    const std::string_view between = std::string_view(rendered->text).substr(range.begin, range.size());
+    if (between.find_first_not_of(" \n") != std::string_view::npos) break;
+  }
+  return std::nullopt;
 }
 
 Result<ChatPrompt> ChatSession::prompt_for(const Value::Array& messages) const {
@@ -48,9 +70,23 @@ Status ChatSession::check_room(size_t n_prompt) const {
       n_prompt, sequence_.n_ctx());
 }
 
-void ChatSession::record(const Generated& generated) {
-  for (const TokenId id : generated.ids) {
-    known_.append_generated(id, tokenizer_.token_bytes(id), tokenizer_.is_special(id));
+// Each token with the text that it added to the reply, as generate() gave it out.
+void ChatSession::record(const std::vector<TokenId>& ids) {
+  using Kind = KnownTokens::Generated;
+  std::optional<StreamDecoder> decoder;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const std::string bytes = tokenizer_.token_bytes(ids[i]);
+    if (tokenizer_.is_special(ids[i])) {
+      known_.append_generated(ids[i], bytes, Kind::kSpecial);
+      decoder.reset();
+      continue;
+    }
+    if (!decoder) decoder.emplace(tokenizer_, /*skip_special=*/true, /*is_first=*/false);
+    std::string text = decoder->push(ids[i]);
+    const bool is_last = i + 1 == ids.size() || tokenizer_.is_special(ids[i + 1]);
+    if (is_last) text += decoder->finish();
+    const bool is_whole = is_last || (!bytes.empty() && text.ends_with(bytes));  // else something is held back
+    known_.append_generated(ids[i], text, is_whole ? Kind::kText : Kind::kPart);
   }
 }
 
@@ -59,6 +95,7 @@ Result<ChatReply> ChatSession::answer(Value::Array messages, const TokenCallback
   VITRO_TRY_ASSIGN(const ChatPrompt prompt, prompt_for(messages));
   const KnownTokens::Match kept = known_.match(prompt.text, prompt.encoding);
   VITRO_TRY(check_room(kept.n_kept + prompt.encoding.ids.size() - kept.n_skipped));
+  if (options_.on_prompt) options_.on_prompt(prompt);
   KnownTokens known = known_;
   known.become(prompt.text, prompt.encoding);
   ResumedLogits source(sequence_, on_progress);
@@ -70,7 +107,7 @@ Result<ChatReply> ChatSession::answer(Value::Array messages, const TokenCallback
                   .n_prompt = std::ssize(known_.ids()),
                   .n_reused = source.n_reused(),
                   .n_computed = source.n_computed()};
-  record(reply.generated);
+  record(reply.generated.ids);
   messages.push_back(chat_message("assistant", reply.generated.text));
   messages_ = std::move(messages);
   stats_.n_replies += 1;

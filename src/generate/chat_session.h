@@ -20,17 +20,18 @@ namespace vitro {
 /// ChatTemplate::render, or a script in a test.
 using RenderChat = std::function<Result<RenderedChat>(const ChatRequest&)>;
 
-struct ChatOptions {
-  GenerateOptions generate;
-  Value::Object variables;      ///< for the template ("enable_thinking")
-  std::string now;              ///< for the template; empty: the clock
-  bool parses_special = false;  ///< special tokens written in messages are tokens; else only the template makes them
-};
-
 /// What the model is given.
 struct ChatPrompt {
   std::string text;
   Encoding encoding;
+};
+
+struct ChatOptions {
+  GenerateOptions generate;
+  Value::Object variables;                           ///< for the template ("enable_thinking")
+  std::string now;                                   ///< for the template; empty: the clock
+  std::function<void(const ChatPrompt&)> on_prompt;  ///< sees each prompt before it is computed
+  bool parses_special = false;  ///< special tokens written in messages are tokens; else only the template makes them
 };
 
 /// One turn, in tokens.
@@ -79,6 +80,7 @@ class ChatSession {
   /// What the model would be given for the conversation so far, with the beginning of a reply.
   Result<ChatPrompt> prompt() const { return prompt_for(messages_); }
   ChatOptions& options() { return options_; }
+  const Tokenizer& tokenizer() const { return tokenizer_; }
   const ChatStats& stats() const { return stats_; }
   /// Tokens of the conversation after the last reply, and how many the context holds.
   int64_t n_tokens() const { return std::ssize(known_.ids()); }
@@ -88,7 +90,7 @@ class ChatSession {
   Result<ChatPrompt> prompt_for(const Value::Array& messages) const;
   Result<ChatReply> answer(Value::Array messages, const TokenCallback& on_token, const PromptProgress& on_progress);
   Status check_room(size_t n_prompt) const;
-  void record(const Generated& generated);
+  void record(const std::vector<TokenId>& ids);
 
   // Constant after construction.
   Sequence& sequence_;
@@ -103,6 +105,9 @@ class ChatSession {
 
 /// {"role": role, "content": text}
 Value chat_message(std::string_view role, std::string text);
+/// The special token that the template writes after a reply: it ends a turn, whether or not the model's files say so.
+/// Nothing where there is none, or the template refuses the conversation that is tried.
+std::optional<TokenId> turn_end_id(const RenderChat& render, const Tokenizer& tokenizer);
 /// "" for a message without a role.
 std::string_view chat_role(const Value& message);
 

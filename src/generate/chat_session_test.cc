@@ -78,6 +78,18 @@ TEST_F(ChatTest, GeneratedIdsStayAsTheyWereGenerated) {
   EXPECT_EQ(std::count(held.begin(), held.end(), PieceTokenizer::kHello), 1);  // the user's
 }
 
+// Broken bytes are U+FFFD in the message; characters of several tokens stay together.
+TEST_F(ChatTest, BytesThatAreNoTextStayAsTheyWereGenerated) {
+  ChatSession chat = this->chat();
+  for (const char* reply : {"a\xFF\xC3\xA9z", "\xE6\xBC\xA2", "ends in \xE6\xBC"}) {
+    sequence_.will_say(reply);
+    said(chat, "x");
+  }
+  said(chat, "y");
+  EXPECT_EQ(sequence_.fed, std::vector<TokenId>(sequence_.ids().begin(), sequence_.ids().end()));
+  EXPECT_EQ(*chat.messages()[1].find("content")->as_string(), "a\xEF\xBF\xBD\xC3\xA9z");
+}
+
 // The limit ends the reply inside a piece of the text: the token that was sampled last is not yet in the cache, but
 // stays as it was generated.
 TEST_F(ChatTest, AReplyThatTheLimitEndsIsContinuedAsItWas) {
@@ -204,6 +216,21 @@ TEST_F(ChatTest, SystemAndReset) {
   EXPECT_TRUE(chat.messages().empty());
   const ChatReply reply = said(chat, "x");
   EXPECT_EQ(reply.n_reused, 2);  // <bos> <|begin|>, then "user" against "system"
+}
+
+TEST_F(ChatTest, TheTemplateSaysWhatEndsATurn) {
+  EXPECT_EQ(turn_end_id(render_fake, tokenizer_), PieceTokenizer::kEnd);
+  const auto endless = [](const ChatRequest& request) {
+    RenderedChat out;
+    for (const Value& message : *request.messages.as_array()) out.text += *message.find("content")->as_string() + "\n";
+    out.text += "### <|end|>";
+    return Result<RenderedChat>(out);
+  };
+  EXPECT_EQ(turn_end_id(endless, tokenizer_), std::nullopt);
+  const auto refusing = [](const ChatRequest&) -> Result<RenderedChat> {
+    return fail(ErrorCode::kInvalidArgument, "no");
+  };
+  EXPECT_EQ(turn_end_id(refusing, tokenizer_), std::nullopt);
 }
 
 TEST_F(ChatTest, LoadsWhatIsAConversation) {

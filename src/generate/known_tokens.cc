@@ -11,14 +11,15 @@ KnownTokens::Match KnownTokens::match(std::string_view text, const Encoding& enc
   Match best;
   for (size_t i = 0, j = 0; i < ids_.size() && places_[i].range.end <= n_same; ++i) {
     const Place& place = places_[i];
-    if (!place.is_generated) {
+    if (place.is_compared_by_id()) {
       if (j == ranges.size() || encoding.ids[j] != ids_[i] || ranges[j] != place.range) break;
       best = {i + 1, ++j};
       continue;
     }
     while (j < ranges.size() && ranges[j].end <= place.range.end) ++j;
     // Not inside a token of the new text: there the tokenizer would cut otherwise.
-    if (j == ranges.size() || ranges[j].begin >= place.range.end) best = {i + 1, j};
+    const bool is_between = j == ranges.size() || ranges[j].begin >= place.range.end;
+    if (is_between && *place.generated == Generated::kText) best = {i + 1, j};
   }
   return best;
 }
@@ -30,14 +31,14 @@ void KnownTokens::become(std::string_view text, const Encoding& encoding) {
   text_ = text;
   for (size_t j = kept.n_skipped; j < encoding.ids.size(); ++j) {
     ids_.push_back(encoding.ids[j]);
-    places_.push_back({encoding.ranges[j], false});
+    places_.push_back({encoding.ranges[j], std::nullopt});
   }
 }
 
-void KnownTokens::append_generated(TokenId id, std::string_view bytes, bool is_special) {
+void KnownTokens::append_generated(TokenId id, std::string_view text, Generated kind) {
   ids_.push_back(id);
-  places_.push_back({{text_.size(), text_.size() + bytes.size()}, !is_special});
-  text_ += bytes;
+  places_.push_back({{text_.size(), text_.size() + text.size()}, kind});
+  text_ += text;
 }
 
 void KnownTokens::clear() { *this = {}; }

@@ -3,8 +3,9 @@
 // need not be what the tokenizer would make of their text, and they are in the cache.
 #pragma once
 
-#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "text/byte_range.h"
@@ -26,8 +27,11 @@ class KnownTokens {
 
   /// The tokens are now those of `text`: the beginning that matches, then the rest of `encoding`.
   void become(std::string_view text, const Encoding& encoding);
-  /// A token that the model gave. `bytes`: its text. `is_special`: it counts as a token of a prompt.
-  void append_generated(TokenId id, std::string_view bytes, bool is_special);
+  /// How a token that the model gave is compared: by its text, together with the next one (its text is not certain
+  /// without it), or by its id (special tokens).
+  enum class Generated { kText, kPart, kSpecial };
+  /// `text`: what became certain with it.
+  void append_generated(TokenId id, std::string_view text, Generated kind);
   void clear();
 
   const std::vector<TokenId>& ids() const { return ids_; }
@@ -35,7 +39,8 @@ class KnownTokens {
  private:
   struct Place {
     ByteRange range;
-    bool is_generated = false;
+    std::optional<Generated> generated;  ///< nothing: a token of a prompt
+    bool is_compared_by_id() const { return !generated || *generated == Generated::kSpecial; }
   };
   std::string text_;
   std::vector<TokenId> ids_;

@@ -1,5 +1,6 @@
-// Matching. A class that can be followed by something is tried from its longest run downwards; the recursion goes over
-// the elements of a sequence (at most kMaxElements), never over the text.
+// Matching. From each place the automaton runs until no better match can come. What it reads beyond the end of a match
+// it will read again; published patterns do so for a character or two. Where a text makes that much, it is read once
+// from its end, noting at every 64th byte which states can still meet a match, and hopeless runs stop there.
 #include "text/split_pattern.h"
 
 #include <limits>
@@ -10,159 +11,141 @@ namespace vitro {
 namespace {
 
 constexpr size_t kNoMatch = std::numeric_limits<size_t>::max();
-constexpr size_t kWorkPerByte = 400;  // published patterns need less than forty
+constexpr size_t kBlock = 64;
+constexpr size_t kFreeRereads = 4096;
+constexpr size_t kRereadsPerByte = 8;
+constexpr size_t kMaxHopeCells = size_t{1} << 30;
 
-size_t step_back(std::string_view text, size_t pos) {
-  do --pos;
-  while ((static_cast<uint8_t>(text[pos]) & 0xC0U) == 0x80);
-  return pos;
-}
+bool is_inside_character(char byte) { return (static_cast<uint8_t>(byte) & 0xC0U) == 0x80; }
 
-/// One run over a text; counts its work.
-class Matcher {
+}  // namespace
+
+/// One run over a text.
+class SplitMatcher {
  public:
-  explicit Matcher(std::string_view text) : text_(text), budget_(1024 + kWorkPerByte * text.size()) {}
+  SplitMatcher(const SplitPattern& pattern, std::string_view text) : pattern_(pattern), text_(text) {}
 
-  bool is_exhausted() const { return n_steps_ > budget_; }
-
-  /// End of the match of elements [idx, end of sequence) at pos, or kNoMatch.
-  size_t match(const SplitPattern::Sequence& sequence, size_t idx, size_t pos) {
-    using Kind = SplitPattern::Element::Kind;
-    if (idx == sequence.size()) return pos;
-    const SplitPattern::Element& element = sequence[idx];
-    if (element.kind == Kind::kClass) return match_class(sequence, idx, pos);
-    if (element.kind == Kind::kGroup) return match_group(sequence, idx, pos);
-    ++n_steps_;
-    const bool holds = element.kind == Kind::kEnd
-                           ? pos == text_.size()
-                           : is_followed_by(element.set, pos) == (element.kind == Kind::kFollowedBy);
-    return holds ? match(sequence, idx + 1, pos) : kNoMatch;
+  Result<std::vector<ByteRange>> find_all() {
+    std::vector<ByteRange> out;
+    size_t before = pattern_.end_class_;
+    for (size_t pos = 0; pos < text_.size();) {
+      const size_t end = match(pos, pattern_.starts_[before]);
+      if (n_reread_ > kFreeRereads + kRereadsPerByte * text_.size() && hope_.empty()) VITRO_TRY(find_hope());
+      if (end != kNoMatch) out.push_back({pos, end});
+      pos = end != kNoMatch ? end : pos + character(pos).n_bytes;
+      before = class_before(pos);
+    }
+    return out;
   }
 
  private:
-  /// Length of the character at pos if it is in the set, else 0.
-  size_t accept(const CharClass& set, size_t pos) const {
-    const auto byte = static_cast<uint8_t>(text_[pos]);
-    if (byte < 0x80) return (set.ascii[byte >> 6] >> (byte & 63)) & 1;
-    const CodePoint point = decode_utf8(text_.substr(pos));
-    return set.contains(point.value) ? static_cast<size_t>(point.n_bytes) : 0;
+  struct Character {
+    size_t value_class;
+    size_t n_bytes;
+  };
+
+  /// The text is valid UTF-8.
+  Character character(size_t pos) const {
+    const auto byte = [&](size_t i) { return static_cast<char32_t>(static_cast<uint8_t>(text_[pos + i])); };
+    const char32_t first = byte(0);
+    if (first < 0x80) return {pattern_.ascii_[first], 1};
+    if (first < 0xE0) return {pattern_.class_of(((first & 0x1F) << 6) | (byte(1) & 0x3F)), 2};
+    if (first < 0xF0) {
+      return {pattern_.class_of(((first & 0x0F) << 12) | ((byte(1) & 0x3F) << 6) | (byte(2) & 0x3F)), 3};
+    }
+    return {pattern_.class_of(((first & 0x07) << 18) | ((byte(1) & 0x3F) << 12) | ((byte(2) & 0x3F) << 6) |
+                              (byte(3) & 0x3F)),
+            4};
   }
 
-  bool is_followed_by(const CharClass& set, size_t pos) const { return pos < text_.size() && accept(set, pos) > 0; }
-
-  size_t match_class(const SplitPattern::Sequence& sequence, size_t idx, size_t pos) {
-    const SplitPattern::Element& element = sequence[idx];
-    uint32_t n = 0;
-    size_t end = pos;
-    while (n < element.n_max && end < text_.size()) {
-      const size_t n_bytes = accept(element.set, end);
-      if (n_bytes == 0) break;
-      end += n_bytes;
-      ++n;
-    }
-    n_steps_ += n + 1;
-    if (n < element.n_min) return kNoMatch;
-    if (idx + 1 == sequence.size()) return end;
-    while (!is_exhausted()) {
-      const size_t found = match(sequence, idx + 1, end);
-      if (found != kNoMatch || n == element.n_min) return found;
-      end = step_back(text_, end);
-      --n;
-    }
-    return kNoMatch;
+  size_t class_before(size_t pos) const {
+    size_t begin = pos - 1;
+    while (is_inside_character(text_[begin])) --begin;
+    return character(begin).value_class;
   }
 
-  size_t match_group(const SplitPattern::Sequence& sequence, size_t idx, size_t pos) {
-    const SplitPattern::Element& element = sequence[idx];
-    for (const SplitPattern::Sequence& alternative : element.group) {
-      const size_t end = match(alternative, 0, pos);
-      if (end == kNoMatch) continue;
-      const size_t found = match(sequence, idx + 1, end);
-      if (found != kNoMatch) return found;
+  size_t match(size_t begin, size_t state) {
+    const SplitPattern::Entry* table = pattern_.table_.data();
+    size_t end = kNoMatch;
+    size_t pos = begin;
+    for (;;) {
+      const Character c = pos < text_.size() ? character(pos) : Character{pattern_.end_class_, 1};
+      const size_t entry = table[(state << pattern_.class_bits_) + c.value_class];
+      if ((entry & 1) != 0) end = pos;
+      state = entry >> 1;
+      if (state == 0) break;
+      const size_t next = pos + c.n_bytes;
+      if (!hope_.empty() && next / kBlock != pos / kBlock && !has_hope(next, state)) break;
+      pos = next;
     }
-    return element.n_min == 0 ? match(sequence, idx + 1, pos) : kNoMatch;
+    n_reread_ += pos - (end == kNoMatch ? begin : end);
+    return end;
   }
 
+  bool has_hope(size_t pos, size_t state) const { return hope_[pos / kBlock * pattern_.n_states() + state]; }
+
+  /// hope_[block][state]: from the first character that begins in the block, the state will meet the end of a match.
+  Status find_hope() {
+    const size_t n_states = pattern_.n_states();
+    const size_t n_blocks = text_.size() / kBlock + 1;
+    if (n_blocks > kMaxHopeCells / n_states) {
+      return fail(ErrorCode::kUnsupported,
+                  "[split pattern] the text of {} bytes is too long for a pattern with {} states that finds so little",
+                  text_.size(), n_states);
+    }
+    hope_.resize(n_blocks * n_states);
+    std::vector<bool> meets(n_states);
+    std::vector<bool> met_before(n_states);
+    const auto read_back = [&](size_t value_class) {
+      std::swap(meets, met_before);
+      for (size_t state = 0; state < n_states; ++state) {
+        const size_t entry = pattern_.table_[(state << pattern_.class_bits_) + value_class];
+        meets[state] = (entry & 1) != 0 || met_before[entry >> 1];
+      }
+    };
+    const auto note = [&](size_t pos) {
+      const auto row = hope_.begin() + static_cast<std::ptrdiff_t>(pos / kBlock * n_states);
+      std::copy(meets.begin(), meets.end(), row);
+    };
+    read_back(pattern_.end_class_);
+    note(text_.size());
+    for (size_t pos = text_.size(); pos-- > 0;) {
+      if (is_inside_character(text_[pos])) continue;
+      read_back(character(pos).value_class);
+      note(pos);  // those that come later begin earlier in the block
+    }
+    return {};
+  }
+
+  const SplitPattern& pattern_;
   std::string_view text_;
-  size_t budget_;
-  size_t n_steps_ = 0;
+  size_t n_reread_ = 0;
+  std::vector<bool> hope_;
 };
 
-/// Characters with which a sequence may start: bit c of the answer, bit 128 for everything beyond ASCII.
-std::array<bool, 129> first_characters(const SplitPattern::Sequence& sequence) {
-  using Kind = SplitPattern::Element::Kind;
-  std::array<bool, 129> first{};
-  for (const SplitPattern::Element& element : sequence) {
-    first[128] = true;
-    if (element.kind == Kind::kClass) {
-      for (unsigned c = 0; c < 128; ++c) first[c] = first[c] || ((element.set.ascii[c >> 6] >> (c & 63)) & 1) != 0;
-      if (element.n_min > 0) return first;
-    } else if (element.kind == Kind::kGroup) {
-      for (const SplitPattern::Sequence& alternative : element.group) {
-        const std::array<bool, 129> inner = first_characters(alternative);
-        for (size_t c = 0; c < 128; ++c) first[c] = first[c] || inner[c];
-      }
-      if (element.n_min > 0) return first;
-    }
+namespace {
+
+std::vector<ByteRange> find_literal(std::string_view text, std::string_view literal) {
+  std::vector<ByteRange> out;
+  for (size_t pos = text.find(literal); pos != std::string_view::npos; pos = text.find(literal, pos)) {
+    out.push_back({pos, pos + literal.size()});
+    pos += literal.size();
   }
-  first.fill(true);  // may match nothing, or only tests what follows
-  return first;
+  return out;
 }
 
 }  // namespace
 
-bool CharClass::contains(char32_t code) const {
-  bool is_in = (properties & properties_of(code)) != 0;
-  for (size_t i = 0; i < ranges.size() && !is_in; ++i) is_in = code >= ranges[i].first && code <= ranges[i].second;
-  return is_in != is_negated;
-}
-
-void CharClass::finish() {
-  ascii = {};
-  for (unsigned c = 0; c < 128; ++c) ascii[c >> 6] |= static_cast<uint64_t>(contains(c)) << (c & 63);
-}
-
-SplitPattern::SplitPattern(std::vector<Sequence> alternatives) : alternatives_(std::move(alternatives)) {
-  for (size_t i = 0; i < alternatives_.size(); ++i) {
-    const std::array<bool, 129> first = first_characters(alternatives_[i]);
-    for (size_t c = 0; c < first.size(); ++c) candidates_[c] |= static_cast<uint64_t>(first[c]) << i;
-  }
-}
-
 SplitPattern SplitPattern::literal(std::string_view text) {
-  Sequence sequence;
-  for (size_t pos = 0; pos < text.size();) {
-    const CodePoint point = decode_utf8(text.substr(pos));
-    Element element;
-    element.set.ranges = {{point.value, point.value}};
-    element.set.finish();
-    sequence.push_back(std::move(element));
-    pos += static_cast<size_t>(point.n_bytes);
-  }
-  return SplitPattern({std::move(sequence)});
+  SplitPattern out;
+  out.literal_ = text;
+  return out;
 }
 
 Result<std::vector<ByteRange>> SplitPattern::find_all(std::string_view text) const {
-  std::vector<ByteRange> out;
-  Matcher matcher(text);
-  for (size_t pos = 0; pos < text.size();) {
-    const auto byte = static_cast<uint8_t>(text[pos]);
-    size_t end = kNoMatch;
-    for (uint64_t left = candidates_[byte < 0x80 ? byte : 128]; left != 0 && end == kNoMatch; left &= left - 1) {
-      end = matcher.match(alternatives_[static_cast<size_t>(__builtin_ctzll(left))], 0, pos);
-    }
-    if (matcher.is_exhausted()) {
-      return fail(ErrorCode::kUnsupported, "[split pattern] needs more than {} steps a byte on this text",
-                  kWorkPerByte);
-    }
-    if (end == kNoMatch || end == pos) {
-      pos += static_cast<size_t>(decode_utf8(text.substr(pos)).n_bytes);
-      continue;
-    }
-    out.push_back({pos, end});
-    pos = end;
-  }
-  return out;
+  if (!table_.empty()) return SplitMatcher(*this, text).find_all();
+  if (literal_.empty()) return std::vector<ByteRange>();
+  return find_literal(text, literal_);
 }
 
 }  // namespace vitro

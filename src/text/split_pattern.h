@@ -1,64 +1,59 @@
-// SplitPattern: the regular expressions with which tokenizers cut text into words, compiled from their own notation.
+// SplitPattern: the regular expressions with which tokenizers cut text into words, as a table-driven automaton.
 //
-// A subset that covers published tokenizers: alternatives of sequences of characters, classes ([...], \p{..}, \s, \S,
-// \d, .) and groups of fixed alternatives, with the quantifiers ? * + {m,n}; (?i:...), (?:...), look-ahead for one
-// class, $. Everything else is refused by name. Semantics are leftmost-first with backtracking, as in Oniguruma; a
-// match never needs recursion over the text, and a work budget linear in the text bounds hostile patterns.
+// Semantics are leftmost-first, as of a matcher that backtracks, but each character is looked at once: the pattern is
+// compiled into a deterministic automaton over classes of characters whose states are lists of places in the pattern,
+// the preferred first. Tests look at one character ahead or behind. Texts on which matches are looked for in vain
+// again and again are read once more from the end, so that time is linear in the text for any pattern.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "text/byte_range.h"
-#include "text/unicode.h"
 
 namespace vitro {
 
-/// A set of code points.
-struct CharClass {
-  PropertyMask properties = 0;
-  std::vector<std::pair<char32_t, char32_t>> ranges;  ///< inclusive
-  bool is_negated = false;
-  std::array<uint64_t, 2> ascii{};  ///< answers for code points below 128; filled by finish()
-
-  bool contains(char32_t code) const;
-  void finish();
+/// Whose reading of the notation: they differ in {m,n}+ (there possessive, here repeated), $ and ^ (here at lines), \w.
+enum class RegexDialect : uint8_t {
+  kOniguruma,   ///< tokenizer.json
+  kFancyRegex,  ///< tiktoken
 };
 
 class SplitPattern {
  public:
-  static Result<SplitPattern> compile(std::string_view regex);
+  /// Unsupported: names what is not understood and where it stands, or that the automaton would be too large.
+  static Result<SplitPattern> compile(std::string_view regex, RegexDialect dialect = RegexDialect::kOniguruma);
   /// Matches exactly this text.
   static SplitPattern literal(std::string_view text);
 
-  /// All matches from left to right, not overlapping, none empty. `text` is valid UTF-8.
-  /// Unsupported if the pattern needs more work than a fixed multiple of the text's length.
+  /// All matches from left to right, not overlapping, none empty. `text` is valid UTF-8. Unsupported if the text is too
+  /// long for the work that a pattern with many states needs.
   Result<std::vector<ByteRange>> find_all(std::string_view text) const;
 
-  struct Element;
-  using Sequence = std::vector<Element>;
-
-  /// One step of a sequence: a class repeated n_min to n_max times, a group tried once (n_min 0: may be left out), or a
-  /// test.
-  struct Element {
-    enum class Kind : uint8_t { kClass, kGroup, kFollowedBy, kNotFollowedBy, kEnd };
-    Kind kind = Kind::kClass;
-    CharClass set;
-    std::vector<Sequence> group;
-    uint32_t n_min = 1;
-    uint32_t n_max = 1;
-  };
-
  private:
-  explicit SplitPattern(std::vector<Sequence> alternatives);
-  std::vector<Sequence> alternatives_;
-  std::array<uint64_t, 129>
-      candidates_{};  ///< alternatives that may start with an ASCII character; [128]: with any other
+  friend class AutomatonBuilder;
+  friend class SplitMatcher;
+  using Entry = uint16_t;  ///< next state * 2 + whether a match ends before the character
+  static constexpr size_t kPageBits = 7;
+
+  SplitPattern() = default;
+  size_t class_of(char32_t code) const {
+    return pages_[(size_t{page_of_[code >> kPageBits]} << kPageBits) + (code & ((1U << kPageBits) - 1))];
+  }
+  size_t n_states() const { return table_.size() >> class_bits_; }
+
+  std::string literal_;        ///< not empty: matches only this; nothing below is used
+  std::vector<Entry> table_;   ///< [state, class]; state 0 is the dead one
+  std::vector<Entry> starts_;  ///< by class of the character before; the last for none
+  size_t class_bits_ = 0;
+  size_t end_class_ = 0;              ///< the class that stands for the end of the text
+  std::array<uint8_t, 128> ascii_{};  ///< classes
+  std::vector<uint16_t> page_of_;
+  std::vector<uint8_t> pages_;
 };
 
 }  // namespace vitro

@@ -123,8 +123,8 @@ Status apply(const ByteLevelStep&, PieceList& list, TextBudget& budget) {
 Status apply(const SentencePieceStep& step, PieceList& list, TextBudget& budget) {
   const size_t max_bytes = budget.longest(list.text.text().size());
   return rewrite_pieces(list, budget, [&](const ByteRange& piece, BoundedText& out) -> Status {
-    VITRO_TRY_ASSIGN(const auto made, step.normalizer.normalize(
-                                          list.text.text().substr(piece.begin, piece.size()), max_bytes));
+    VITRO_TRY_ASSIGN(const auto made,
+                     step.normalizer.normalize(list.text.text().substr(piece.begin, piece.size()), max_bytes));
     const auto origin_of = [&](size_t i) {
       const size_t pos = piece.begin + made.origins[i];
       return list.text.origin({pos, pos}).begin;

@@ -61,14 +61,37 @@ Status add_bpe(const SentencePieceModel& model, TokenizerParts& parts) {
   return {};
 }
 
+Status add_unigram(const SentencePieceModel& model, TokenizerParts& parts) {
+  UnigramSpec spec{.rules = UnigramRules::kSentencePiece,
+                   .scores = {},
+                   .unknown_id = model.unknown_id,
+                   .has_byte_fallback = model.has_byte_fallback};
+  for (const SentencePieceModel::Piece& piece : model.pieces) spec.scores.push_back(piece.score);
+  parts.model_name = "SentencePiece unigram";
+  parts.model = std::move(spec);
+  return {};
+}
+
+/// A word begins at every mark; it is one piece or unknown.
+Status add_words(const SentencePieceModel& model, TokenizerParts& parts) {
+  if (model.has_byte_fallback) return fail(ErrorCode::kUnsupported, "byte_fallback in a word model");
+  parts.model_name = "SentencePiece words";
+  parts.model = WordLevelSpec{.unknown_id = model.unknown_id, .fuses_unknown = true, .is_added_only = {}};
+  parts.pre_tokenizers.emplace_back(SplitStep{SplitPattern::literal(kMark), SplitBehavior::kMergedWithNext, false});
+  return {};
+}
+
 Status add_model(const SentencePieceModel& model, TokenizerParts& parts) {
   switch (model.type) {
     case Type::kBpe:
     case Type::kChar:
       return add_bpe(model, parts);
-    default:
-      return fail(ErrorCode::kUnsupported, "unigram and word models");
+    case Type::kUnigram:
+      return add_unigram(model, parts);
+    case Type::kWord:
+      return add_words(model, parts);
   }
+  return {};
 }
 
 TokenId control_id(const Vocabulary& vocabulary, std::string_view piece) {

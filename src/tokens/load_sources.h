@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "tokens/pipeline_tokenizer.h"
+#include "tokens/tokenizer_settings.h"
 
 namespace vitro {
 
@@ -23,5 +24,10 @@ Result<TokenizerParts> read_ranks(std::string_view text, std::string_view file_n
 bool looks_like_ranks(std::string_view text);
 /// The same as a JSON object {piece in the byte-level alphabet: rank}.
 Result<TokenizerParts> read_json_ranks(std::string_view text, std::string_view file_name, std::string_view encoding);
+
+/// GPT-2's pair of files: pieces and ids as JSON, merges one a line. The tokenizer class of `settings` (none: GPT-2)
+/// decides how texts are cut; unknown ones are Unsupported.
+Result<TokenizerParts> read_vocab_and_merges(std::string_view vocabulary, std::string_view merges,
+                                             const TokenizerSettings& settings);
 
 }  // namespace vitro

@@ -1,70 +1,153 @@
-// Which file of a path holds the tokenizer, and which reader understands it.
+// Which file of a path holds the tokenizer, and which reader understands it. Of the files in a folder the first of a
+// fixed list counts; what a file is, its bytes say, and only where they cannot, its name.
+#include <algorithm>
+#include <array>
+#include <optional>
+
 #include "formats/json.h"
 #include "formats/mapped_file.h"
 #include "formats/sniff.h"
 #include "tokens/load_sources.h"
 #include "tokens/pipeline_tokenizer.h"
+#include "tokens/tokenizer_settings.h"
 
 namespace vitro {
 namespace {
 
-/// "bos_token": "<s>" or {"content": "<s>", ...}; -1 where the key or the piece is missing.
-TokenId named_token(const Value& config, std::string_view key, const Vocabulary& vocabulary) {
-  const Value* value = config.find(key);
-  if (value != nullptr && value->as_object() != nullptr) value = value->find("content");
-  return value == nullptr || value->as_string() == nullptr ? -1 : vocabulary.find(*value->as_string());
+namespace fs = std::filesystem;
+
+constexpr std::string_view kLookedFor =
+    "tokenizer.json, tokenizer.model or another *.model, *.tiktoken, vocab.json with merges.txt, encoder.json with "
+    "vocab.bpe or alone";
+
+bool is_file(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored);
 }
 
-/// tokenizer_config.json beside the file names BOS and EOS; it is optional and changes no encoding.
-Status read_config(const std::filesystem::path& path, TokenizerParts& parts) {
-  std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) return {};
-  VITRO_TRY_ASSIGN(const MappedFile file, MappedFile::open(path, LoadMode::kRead));
-  VITRO_TRY_ASSIGN(const Value config, parse_json(file.text(), path.string()));
-  parts.bos_id = named_token(config, "bos_token", parts.vocabulary);
-  parts.eos_id = named_token(config, "eos_token", parts.vocabulary);
+/// "tokenizer.model", "x.model.v3", but not "x.model.json".
+bool is_model_name(std::string_view name) {
+  const size_t dot = name.rfind(".model");
+  if (dot == std::string_view::npos || dot == 0) return false;
+  const std::string_view rest = name.substr(dot + 6);
+  return rest.empty() || (rest.starts_with(".v") && rest.find_first_not_of("0123456789", 2) == std::string_view::npos);
+}
+
+/// The only file of a folder whose name is wanted; nothing if there is none, an error if there are more.
+template <class Wanted>
+Result<std::optional<fs::path>> only_file(const fs::path& folder, Wanted&& is_wanted) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    if (is_wanted(at->path().filename().string()) && is_file(at->path())) found.push_back(at->path());
+  }
+  if (error) return fail(ErrorCode::kIoError, "{}: cannot be listed: {}", folder.string(), error.message());
+  if (found.empty()) return std::nullopt;
+  std::sort(found.begin(), found.end());
+  if (found.size() == 1) return found[0];
+  return fail(ErrorCode::kInvalidArgument, "{} holds {} and {}; name one of them", folder.string(),
+              found[0].filename().string(), found[1].filename().string());
+}
+
+Result<fs::path> find_in_folder(const fs::path& folder) {
+  for (const char* name : {"tokenizer.json", "tokenizer.model"}) {
+    if (is_file(folder / name)) return folder / name;
+  }
+  VITRO_TRY_ASSIGN(std::optional<fs::path> found, only_file(folder, is_model_name));
+  if (found) return *found;
+  VITRO_TRY_ASSIGN(found, only_file(folder, [](std::string_view name) { return name.ends_with(".tiktoken"); }));
+  if (found) return *found;
+  if (is_file(folder / "vocab.json") && is_file(folder / "merges.txt")) return folder / "vocab.json";
+  if (is_file(folder / "encoder.json")) return folder / "encoder.json";
+  return fail(ErrorCode::kNotFound, "no tokenizer in {}: looked for {}", folder.string(), kLookedFor);
+}
+
+/// The merges beside a vocabulary; empty if there are none.
+fs::path merges_beside(const fs::path& vocabulary) {
+  std::string name = vocabulary.filename().string();
+  for (const auto& [from, to] : {std::pair{"vocab.json", "merges.txt"}, std::pair{"encoder.json", "vocab.bpe"}}) {
+    if (!name.ends_with(from)) continue;
+    const std::string stem = name.substr(0, name.size() - std::string_view(from).size());
+    for (const fs::path& path : {vocabulary.parent_path() / (stem + to), vocabulary.parent_path() / to}) {
+      if (is_file(path)) return path;
+    }
+  }
   return {};
 }
 
-Result<std::unique_ptr<Tokenizer>> load_json_file(const MappedFile& file) {
-  VITRO_TRY_ASSIGN(TokenizerParts parts, read_tokenizer_json(file.text(), file.path().string()));
-  VITRO_TRY(read_config(file.path().parent_path() / "tokenizer_config.json", parts));
-  return PipelineTokenizer::make(std::move(parts));
+bool is_vocabulary_name(std::string_view name) {
+  return name.ends_with("vocab.json") || name.ends_with("encoder.json");
 }
 
-Result<std::unique_ptr<Tokenizer>> load_gguf_file(MappedFile file) {
+/// What is known besides the file itself.
+struct Request {
+  bool is_folder = false;  ///< the folder was named: the settings beside the file count
+  std::string_view encoding;
+};
+
+TokenId find_special(const TokenizerSettings& settings, std::string_view name, const Vocabulary& vocabulary) {
+  return vocabulary.find(settings.special_or(name, ""));
+}
+
+/// tokenizer_config.json beside a tokenizer.json names BOS and EOS; it changes no encoding.
+Result<TokenizerParts> read_tokenizer_json_file(const MappedFile& file) {
+  VITRO_TRY_ASSIGN(TokenizerParts parts, read_tokenizer_json(file.text(), file.path().string()));
+  VITRO_TRY_ASSIGN(const TokenizerSettings settings, read_settings(file.path().parent_path()));
+  parts.bos_id = find_special(settings, "bos_token", parts.vocabulary);
+  parts.eos_id = find_special(settings, "eos_token", parts.vocabulary);
+  return parts;
+}
+
+Result<TokenizerParts> read_vocabulary_files(const MappedFile& file, const Request& request) {
+  const fs::path merges_path = merges_beside(file.path());
+  if (merges_path.empty()) {
+    return read_json_ranks(file.text(), file.path().filename().string(), request.encoding);
+  }
+  VITRO_TRY_ASSIGN(const MappedFile merges, MappedFile::open(merges_path));
+  VITRO_TRY_ASSIGN(const TokenizerSettings settings, read_settings(file.path().parent_path()));
+  return read_vocab_and_merges(file.text(), merges.text(), settings);
+}
+
+Result<TokenizerParts> read_json_file(const MappedFile& file, const Request& request) {
+  if (is_vocabulary_name(file.path().filename().string())) return read_vocabulary_files(file, request);
+  return read_tokenizer_json_file(file);
+}
+
+Result<TokenizerParts> read_other_file(const MappedFile& file, const Request& request) {
+  const std::string name = file.path().filename().string();
+  if (looks_like_ranks(file.text())) return read_ranks(file.text(), name, request.encoding);
+  if (is_model_name(name)) return read_sentencepiece(file.bytes());
+  return fail(ErrorCode::kUnsupported,
+              "not a tokenizer that is known: neither a tokenizer.json, a GGUF file, a rank file nor called *.model");
+}
+
+Result<TokenizerParts> read_file(const MappedFile& file, const Request& request) {
+  const FileKind kind = sniff(file.bytes());
+  if (kind == FileKind::kJson) return read_json_file(file, request);
+  if (kind != FileKind::kGguf) return read_other_file(file, request);
   VITRO_TRY_ASSIGN(const GgufFile gguf, read_gguf(file.bytes(), file.path().string(), true));
-  Result<TokenizerParts> parts = read_gguf_vocabulary(gguf);
-  if (!parts) return fail(parts.error().in(file.path().string()));
-  parts->file = std::move(file);
-  return PipelineTokenizer::make(std::move(*parts));
+  return read_gguf_vocabulary(gguf);
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Tokenizer>> load_tokenizer(const std::filesystem::path& path) {
+Result<std::unique_ptr<Tokenizer>> load_tokenizer(const fs::path& path, std::string_view encoding) {
   std::error_code ignored;
-  const std::filesystem::path file_path = std::filesystem::is_directory(path, ignored) ? path / "tokenizer.json" : path;
-  if (!std::filesystem::exists(file_path, ignored)) {
-    return fail(ErrorCode::kNotFound,
-                "no tokenizer at {}: looked for {}; a folder with tokenizer.json, that file, or a .gguf is needed",
-                path.string(), file_path.string());
+  Request request{.is_folder = fs::is_directory(path, ignored), .encoding = encoding};
+  fs::path file_path = path;
+  if (request.is_folder) {
+    VITRO_TRY_ASSIGN(file_path, find_in_folder(path));
+  }
+  if (!fs::exists(file_path, ignored)) {
+    return fail(ErrorCode::kNotFound, "no tokenizer at {}: expected a .gguf, a folder or a file with {}", path.string(),
+                kLookedFor);
   }
   VITRO_TRY_ASSIGN(MappedFile file, MappedFile::open(file_path));
   VITRO_TRY(check_is_no_stand_in(file.bytes(), file_path.string()));
-  switch (sniff(file.bytes())) {
-    case FileKind::kGguf:
-      return load_gguf_file(std::move(file));
-    case FileKind::kJson:
-      return load_json_file(file);
-    case FileKind::kUnknown: {
-      Result<TokenizerParts> parts = read_sentencepiece(file.bytes());
-      if (!parts) return fail(parts.error().in(file_path.string()));
-      return PipelineTokenizer::make(std::move(*parts));
-    }
-    default:
-      return fail(ErrorCode::kUnsupported, "{} is neither a tokenizer.json nor a GGUF file", file_path.string());
-  }
+  Result<TokenizerParts> parts = read_file(file, request);
+  if (!parts) return fail(parts.error().in(file_path.string()));
+  parts->file = std::move(file);
+  return PipelineTokenizer::make(std::move(*parts));
 }
 
 }  // namespace vitro

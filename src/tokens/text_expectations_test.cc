@@ -1,6 +1,8 @@
 // Splits and NFC against the reference package (tests/data/tokens, written by tools/make_token_expectations.py).
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "text/normalize.h"
 #include "text/text_steps.h"
 #include "tokens/tokens_test_util.h"
@@ -33,6 +35,44 @@ TEST(TextExpectations, PublishedPatternsSplitAsTheReference) {
     }
   }
   EXPECT_GT(n_texts, 500U);
+}
+
+/// The matches as offsets in code points.
+std::vector<std::pair<int64_t, int64_t>> code_point_ranges(std::string_view text,
+                                                           const std::vector<ByteRange>& ranges) {
+  const auto n_before = [&](size_t pos) {
+    return std::count_if(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(pos),
+                         [](char c) { return (static_cast<uint8_t>(c) & 0xC0U) != 0x80; });
+  };
+  std::vector<std::pair<int64_t, int64_t>> out;
+  for (const ByteRange& range : ranges) out.emplace_back(n_before(range.begin), n_before(range.end));
+  return out;
+}
+
+TEST(TextExpectations, RandomPatternsFindWhatTheReferencesFind) {
+  const Value data = json_file(token_data("random-splits.json"));
+  size_t n_compared = 0;
+  size_t n_refused = 0;
+  for (const Value& row : *data.as_array()) {
+    const std::string& regex = *row.find("pattern")->as_string();
+    const bool is_oniguruma = *row.find("dialect")->as_string() == "oniguruma";
+    const auto dialect = is_oniguruma ? RegexDialect::kOniguruma : RegexDialect::kFancyRegex;
+    const Result<SplitPattern> pattern = SplitPattern::compile(regex, dialect);
+    if (!pattern) {
+      ++n_refused;
+      continue;
+    }
+    for (const Value& item : *row.find("texts")->as_array()) {
+      const std::string& text = *(*item.as_array())[0].as_string();
+      std::vector<std::pair<int64_t, int64_t>> expected;
+      for (const Value& range : *(*item.as_array())[1].as_array()) {
+        expected.emplace_back(*(*range.as_array())[0].as_int(), *(*range.as_array())[1].as_int());
+      }
+      EXPECT_EQ(code_point_ranges(text, pattern->find_all(text).value()), expected) << regex << " in " << text;
+      ++n_compared;
+    }
+  }
+  EXPECT_GT(n_compared, 6 * n_refused);
 }
 
 TEST(TextExpectations, CompositionIsThatOfTheReference) {

@@ -82,10 +82,11 @@ class Tokenizer {
   virtual std::string_view model_name() const = 0;
 };
 
-/// Tokenizer files of a model: a folder with tokenizer.json, that file itself, or a .gguf. NotFound names what was
-/// looked for; Unsupported names the component that is not implemented (unknown pre-tokenizers are refused, never
-/// guessed).
-Result<std::unique_ptr<Tokenizer>> load_tokenizer(const std::filesystem::path& path);
+/// Tokenizer files of a model: a folder, in which the first of these counts: tokenizer.json, a SentencePiece *.model, a
+/// *.tiktoken, vocab.json with merges.txt, encoder.json with vocab.bpe or alone; one such file; or a .gguf. `encoding`
+/// says how a rank file (*.tiktoken) cuts texts where its name and size do not. NotFound names what was looked for;
+/// Unsupported names the component that is not implemented (unknown pre-tokenizers are refused, never guessed).
+Result<std::unique_ptr<Tokenizer>> load_tokenizer(const std::filesystem::path& path, std::string_view encoding = {});
 /// The text of a tokenizer.json; `where` names it in errors.
 Result<std::unique_ptr<Tokenizer>> parse_tokenizer(std::string_view text, std::string_view where);
 /// From a GGUF that is already open; its bytes must outlive the tokenizer. NotFound for tokenizer.ggml.model ==

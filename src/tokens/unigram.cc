@@ -12,7 +12,8 @@ namespace vitro {
 namespace {
 
 constexpr double kUnknownPenalty = 10;     // below the lowest score (both references)
-constexpr double kUserDefinedMalus = 0.1;  // SentencePiece: length * highest score - 0.1
+constexpr double kUserDefinedBonus = 0.1;  // SentencePiece, for each byte after the first
+constexpr double kFarSum = 100000;         // SentencePiece starts sums anew beyond it
 
 double as_float(double value) { return static_cast<double>(static_cast<float>(value)); }
 
@@ -37,13 +38,11 @@ Status Unigram::read_scores() {
   }
   const bool is_sentencepiece = spec_.rules == UnigramRules::kSentencePiece;
   double lowest = is_sentencepiece ? std::numeric_limits<float>::max() : std::numeric_limits<double>::infinity();
-  highest_score_ = std::numeric_limits<float>::min();  // the smallest positive number: the reference starts there
   for (TokenId id = 0; id < static_cast<TokenId>(spec_.scores.size()); ++id) {
     const double score = spec_.scores[static_cast<size_t>(id)];
     if (!std::isfinite(score)) return fail(ErrorCode::kCorrupt, "the score of piece {} is no finite number", id);
     if (is_sentencepiece && vocabulary_->kind(id) != TokenKind::kNormal) continue;
     lowest = std::min(lowest, score);
-    highest_score_ = std::max(highest_score_, score);
   }
   unknown_score_ = lowest - kUnknownPenalty;
   if (is_sentencepiece) unknown_score_ = as_float(unknown_score_);
@@ -73,7 +72,7 @@ Status Unigram::build_trie() {
 
 double Unigram::score_of(TokenId id, size_t length) const {
   if (spec_.rules == UnigramRules::kSentencePiece && vocabulary_->kind(id) == TokenKind::kUserDefined) {
-    return as_float(static_cast<double>(length) * highest_score_) - kUserDefinedMalus;
+    return as_float(kUserDefinedBonus * static_cast<double>(length - 1));
   }
   return spec_.scores[static_cast<size_t>(id)];
 }
@@ -106,23 +105,36 @@ std::vector<Unigram::Edge> Unigram::edges_of(std::string_view word, size_t limit
   return out;
 }
 
-/// SentencePiece adds an unknown character in float32, a piece in float64 (a slip of its types), and keeps a float32.
+/// SentencePiece (0.2.3) adds in float32.
 void Unigram::offer(Best& target, const Edge& edge, double before) const {
-  const bool is_single = spec_.rules == UnigramRules::kSentencePiece;
   double score = edge.score + before;
-  if (is_single && edge.id < 0) score = as_float(score);
+  if (spec_.rules == UnigramRules::kSentencePiece) score = as_float(score);
   if (target.id != kNotReached && !(score > target.score)) return;
-  target = {is_single ? as_float(score) : score, edge.begin, edge.id};
+  target = {score, edge.begin, edge.id};
+}
+
+/// So that a long text does not lose the scores of pieces to rounding, the sums from `begin` to `last`, the furthest
+/// place that was reached, are counted from the one at `begin`.
+void Unigram::start_sums_anew(std::span<Best> best, size_t begin, size_t last) {
+  const double offset = best[begin].score;
+  for (size_t i = begin; i <= last; ++i) {
+    if (i == begin || best[i].id != kNotReached) best[i].score = as_float(best[i].score - offset);
+  }
 }
 
 /// False if an unknown character would be needed and there is no unknown token.
 bool Unigram::find_best(std::string_view word, std::vector<Best>& best) const {
   best.assign(word.size() + 1, Best{});
   bool is_possible = true;
+  size_t last = 0;
   for (size_t begin = 0; begin < word.size();) {
+    if (spec_.rules == UnigramRules::kSentencePiece && std::abs(best[begin].score) > kFarSum) {
+      start_sums_anew(best, begin, last);
+    }
     const double before = best[begin].score;
     for_each_edge(word, begin, [&](const Edge& edge) {
       offer(best[edge.end], edge, before);
+      last = std::max<size_t>(last, edge.end);
       const bool is_taken = best[edge.end].begin == begin && best[edge.end].id == edge.id;
       if (edge.id < 0 && is_taken && spec_.unknown_id < 0) is_possible = false;
     });

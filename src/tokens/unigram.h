@@ -103,6 +103,7 @@ class Unigram final : public TokenModel {
   Result<Lattice> lattice_of(std::string_view word) const;
   Result<std::vector<TextToken>> sample_among_all(std::string_view word, const UnigramSampling& how) const;
   void offer(Best& target, const Edge& edge, double before) const;
+  static void start_sums_anew(std::span<Best> best, size_t begin, size_t last);
   bool find_best(std::string_view word, std::vector<Best>& best) const;
   void encode_word(std::string_view text, ByteRange word, Scratch& scratch, std::vector<TextToken>& out) const;
   void add_tokens(std::string_view word, std::span<const Edge> path, size_t offset, std::vector<TextToken>& out) const;
@@ -112,7 +113,6 @@ class Unigram final : public TokenModel {
   UnigramSpec spec_;
   PieceTrie trie_;
   double unknown_score_ = 0;
-  double highest_score_ = 0;             ///< of normal pieces; SentencePiece's bonus for user-defined ones
   std::array<TokenId, 256> byte_ids_{};  ///< -1: none
 };
 

@@ -14,6 +14,7 @@ namespace vitro {
 /// What a file says of a word-level model besides its vocabulary.
 struct WordLevelSpec {
   TokenId unknown_id = -1;
+  bool fuses_unknown = false;       ///< neighbouring unknown words are one token (SentencePiece)
   std::vector<bool> is_added_only;  ///< by id: entries of added tokens that the model does not know; may be short
 };
 

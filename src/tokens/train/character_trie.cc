@@ -1,13 +1,13 @@
-#include "tokens/train/piece_trie.h"
+#include "tokens/train/character_trie.h"
 
 namespace vitro {
 
-void PieceTrie::clear() {
+void CharacterTrie::clear() {
   edges_.assign(size_t{1} << 12, {});
   ids_.assign(1, -1);
 }
 
-void PieceTrie::grow() {
+void CharacterTrie::grow() {
   std::vector<Edge> old(edges_.size() * 2);
   old.swap(edges_);
   for (const Edge& edge : old) {
@@ -15,7 +15,7 @@ void PieceTrie::grow() {
   }
 }
 
-void PieceTrie::add(std::u32string_view piece, int32_t id) {
+void CharacterTrie::add(std::u32string_view piece, int32_t id) {
   uint32_t node = 0;
   for (const char32_t character : piece) {
     if (2 * ids_.size() > edges_.size()) grow();

@@ -1,4 +1,6 @@
-// PieceTrie: which pieces of a vocabulary begin at a place of a word. Nodes are numbers, edges one hash table.
+// CharacterTrie: which pieces of a vocabulary begin at a place of a word, over code points. Cheap to make anew, which
+// training does in each turn (piece_trie.h is its slower to build, faster to read relative). Nodes are numbers, edges one
+// hash table.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +9,7 @@
 
 namespace vitro {
 
-class PieceTrie {
+class CharacterTrie {
  public:
   /// Pieces get the ids 0, 1, ... in the order of add.
   void clear();

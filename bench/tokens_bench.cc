@@ -1,0 +1,102 @@
+// Times a tokenizer in this process and prints one line of JSON, for bench/beside_tokenizers.py:
+//   tokens_bench MODEL FILE... [--rounds N]
+// Per file: the best seconds of N rounds to encode it whole, to encode it in documents of 2000 characters, and to
+// decode its ids; the numbers of bytes and ids, and a checksum of the ids. And the best seconds to load the model.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <functional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "formats/json.h"
+#include "tokens/tokenizer.h"
+
+namespace {
+
+constexpr size_t kDocumentCharacters = 2000;
+
+double seconds_of(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+double best_seconds(int n_rounds, const std::function<void()>& work) {
+  double best = seconds_of(work);
+  for (int i = 1; i < n_rounds; ++i) best = std::min(best, seconds_of(work));
+  return best;
+}
+
+/// Cut after every 2000th character, as the Python side cuts.
+std::vector<std::string> documents_of(const std::string& text) {
+  std::vector<std::string> out;
+  size_t n_characters = 0;
+  size_t begin = 0;
+  for (size_t pos = 0; pos < text.size(); ++pos) {
+    if ((static_cast<unsigned char>(text[pos]) & 0xC0U) == 0x80) continue;
+    if (n_characters++ % kDocumentCharacters != 0 || pos == 0) continue;
+    out.push_back(text.substr(begin, pos - begin));
+    begin = pos;
+  }
+  out.push_back(text.substr(begin));
+  return out;
+}
+
+/// CRC-32 of the ids as 32-bit little-endian numbers, as Python's zlib.crc32.
+uint32_t checksum_of(const std::vector<vitro::TokenId>& ids) {
+  uint32_t crc = UINT32_MAX;
+  for (const vitro::TokenId id : ids) {
+    crc ^= static_cast<uint32_t>(id);
+    for (int bit = 0; bit < 32; ++bit) crc = (crc >> 1) ^ ((crc & 1) != 0 ? 0xEDB88320U : 0U);
+  }
+  return ~crc;
+}
+
+std::string measure(const vitro::Tokenizer& tokenizer, const std::string& path, int n_rounds) {
+  std::ostringstream buffer;
+  buffer << std::ifstream(path, std::ios::binary).rdbuf();
+  const std::string text = buffer.str();
+  const std::vector<std::string> documents = documents_of(text);
+  vitro::Encoding encoding;
+  const double in_documents = best_seconds(n_rounds, [&] {
+    for (const std::string& document : documents) encoding = tokenizer.encode(document).value();
+  });
+  const double whole = best_seconds(n_rounds, [&] { encoding = tokenizer.encode(text).value(); });
+  std::string decoded;
+  const double decode = best_seconds(n_rounds, [&] { decoded = tokenizer.decode(encoding.ids, true); });
+  return fmt::format(
+      R"({{"file":{},"bytes":{},"ids":{},"checksum":{},"whole":{},"documents":{},"decode":{},"decoded":{}}})",
+      vitro::json_quote(path), text.size(), encoding.ids.size(), checksum_of(encoding.ids), whole, in_documents, decode,
+      decoded.size());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::vector<std::string> names(argv + 1, argv + argc);
+  int n_rounds = 3;
+  if (names.size() >= 2 && names[names.size() - 2] == "--rounds") {
+    n_rounds = std::max(1, std::atoi(names.back().c_str()));
+    names.resize(names.size() - 2);
+  }
+  if (names.empty()) {
+    fmt::print(stderr, "usage: tokens_bench MODEL FILE... [--rounds N]\n");
+    return 2;
+  }
+  auto tokenizer = vitro::load_tokenizer(names[0]);
+  if (!tokenizer) {
+    fmt::print(stderr, "{}\n", tokenizer.error().message);
+    return 1;
+  }
+  const double load = best_seconds(n_rounds, [&] { tokenizer = vitro::load_tokenizer(names[0]); });
+  std::string files;
+  for (size_t i = 1; i < names.size(); ++i) {
+    files += (i > 1 ? "," : "") + measure(**tokenizer, names[i], n_rounds);
+  }
+  fmt::print("{{\"load\":{},\"files\":[{}]}}\n", load, files);
+  return 0;
+}

@@ -1,0 +1,124 @@
+// Which file a path means, and the files that are neither a tokenizer.json nor a SentencePiece model.
+#include <gtest/gtest.h>
+
+#include "testing/expect_error.h"
+#include "tokens/tokens_test_util.h"
+
+namespace vitro {
+namespace {
+
+namespace fs = std::filesystem;
+
+using testing::json_lines;
+using testing::read_text;
+using testing::token_data;
+
+/// An empty folder of the test that runs.
+fs::path fresh_folder() {
+  const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
+  const fs::path out = fs::path(::testing::TempDir()) / (std::string("vitro-") + info->name());
+  fs::remove_all(out);
+  fs::create_directories(out);
+  return out;
+}
+
+void write(const fs::path& path, std::string_view text) {
+  std::ofstream(path, std::ios::binary).write(text.data(), static_cast<std::streamsize>(text.size()));
+}
+
+std::unique_ptr<Tokenizer> load(const fs::path& path, std::string_view encoding = {}) {
+  Result<std::unique_ptr<Tokenizer>> out = load_tokenizer(path, encoding);
+  EXPECT_TRUE(out) << out.error().message;
+  return out ? std::move(*out) : nullptr;
+}
+
+TEST(LoadTokenizer, RanksCutAndMergeAsTiktoken) {
+  const auto tokenizer = load(token_data("sources/ranks.tiktoken"), "cl100k_base");
+  ASSERT_TRUE(tokenizer);
+  for (const Value& row : json_lines(token_data("sources/ranks.jsonl"))) {
+    const std::string& text = *row.find("text")->as_string();
+    const std::vector<TokenId> ids = testing::ids_of(*row.find("ids"));
+    EXPECT_EQ(tokenizer->encode(text)->ids, ids) << text;
+    EXPECT_EQ(tokenizer->encode(text, {.parse_special = false})->ids, testing::ids_of(*row.find("plain"))) << text;
+    EXPECT_EQ(tokenizer->decode(ids, false), text);
+  }
+  EXPECT_EQ(tokenizer->vocab_size(), 100277);
+}
+
+TEST(LoadTokenizer, RanksNeedAnEncodingThatIsKnown) {
+  const fs::path path = token_data("sources/ranks.tiktoken");
+  testing::expect_error(load_tokenizer(path), ErrorCode::kUnsupported, "name the encoding");
+  testing::expect_error(load_tokenizer(path, "cl1k"), ErrorCode::kUnsupported, "cl100k_base");
+  const fs::path folder = fresh_folder();
+  fs::copy_file(path, folder / "o200k_base.tiktoken");
+  const auto tokenizer = load(folder);  // by the file's name
+  ASSERT_TRUE(tokenizer);
+  EXPECT_EQ(tokenizer->find("<|endofprompt|>"), 200018);
+}
+
+TEST(LoadTokenizer, RefusesBrokenRanks) {
+  const fs::path path = fresh_folder() / "cl100k_base.tiktoken";
+  const auto expect = [&](std::string_view text, std::string_view words) {
+    write(path, text);
+    testing::expect_error(load_tokenizer(path), ErrorCode::kCorrupt, words);
+  };
+  expect("IQ== 0\nIQ== 1\n", "stands twice");
+  expect("IQ== 0\nIg== 0\n", "the same rank");
+  expect("IQ== 0\nIg== 1\n", "byte 0x00 has no rank");
+  expect("IQ== 0\nI?== 1\n", "line 2");
+  expect("IQ== 0\nIg== -1\n", "the rank -1");
+  expect("IQ== 0\nIg== 99999999\n", "outside");
+}
+
+TEST(LoadTokenizer, VocabularyAndMergesAreGpt2) {
+  const fs::path folder = token_data("sources/gpt2");
+  for (const fs::path& path : {folder, folder / "vocab.json"}) {
+    const auto tokenizer = load(path);
+    ASSERT_TRUE(tokenizer);
+    for (const Value& row : json_lines(token_data("sources/gpt2.jsonl"))) {
+      const std::string& text = *row.find("text")->as_string();
+      const std::vector<TokenId> ids = testing::ids_of(*row.find("ids"));
+      EXPECT_EQ(tokenizer->encode(text)->ids, ids) << text;
+      EXPECT_EQ(tokenizer->decode(ids, false), text);
+    }
+    EXPECT_EQ(tokenizer->piece(tokenizer->eos_id()), "<|endoftext|>");
+  }
+}
+
+TEST(LoadTokenizer, SettingsBesideAVocabularyCount) {
+  const fs::path folder = fresh_folder();
+  fs::copy_file(token_data("sources/gpt2/vocab.json"), folder / "vocab.json");
+  fs::copy_file(token_data("sources/gpt2/merges.txt"), folder / "merges.txt");
+  const int64_t n_pieces = load(folder)->vocab_size();
+  write(folder / "tokenizer_config.json",
+        R"({"tokenizer_class":"GPT2TokenizerFast","add_bos_token":true,"bos_token":"<b>",)"
+        R"("added_tokens_decoder":{")" +
+            std::to_string(n_pieces) + R"(":{"content":"<new>","special":true,"lstrip":true}}})");
+  const auto tokenizer = load(folder);
+  ASSERT_TRUE(tokenizer);
+  EXPECT_EQ(tokenizer->find("<new>"), n_pieces);
+  const TokenId bos = tokenizer->bos_id();
+  EXPECT_EQ(tokenizer->piece(bos), "<b>");
+  EXPECT_EQ(tokenizer->encode("  <new>")->ids, (std::vector<TokenId>{bos, tokenizer->find("<new>")}));
+  write(folder / "tokenizer_config.json", R"({"tokenizer_class":"CTRLTokenizer"})");
+  testing::expect_error(load_tokenizer(folder), ErrorCode::kUnsupported, "CTRLTokenizer");
+}
+
+TEST(LoadTokenizer, TakesTheFirstOfTheKnownFiles) {
+  const fs::path folder = fresh_folder();
+  testing::expect_error(load_tokenizer(folder), ErrorCode::kNotFound, "tokenizer.json");
+  fs::copy_file(token_data("sources/ranks.tiktoken"), folder / "cl100k_base.tiktoken");
+  EXPECT_EQ(load(folder)->model_name(), "byte-level BPE (cl100k_base)");
+  fs::copy_file(token_data("sources/word.model"), folder / "x.model.v3");
+  EXPECT_EQ(load(folder)->model_name(), "SentencePiece words");
+  fs::copy_file(token_data("sources/char.model"), folder / "y.model");
+  testing::expect_error(load_tokenizer(folder), ErrorCode::kInvalidArgument, "name one of them");
+  fs::copy_file(token_data("sources/unigram.model"), folder / "tokenizer.model");
+  EXPECT_EQ(load(folder)->model_name(), "SentencePiece unigram");
+  fs::copy_file(token_data("llama3-like.tokenizer.json"), folder / "tokenizer.json");
+  EXPECT_EQ(load(folder)->model_name(), "byte-level BPE");
+  testing::expect_error(load_tokenizer(folder / "none"), ErrorCode::kNotFound, "none");
+}
+
+}  // namespace
+}  // namespace vitro

@@ -1,0 +1,49 @@
+// MergeTable: which two neighbouring symbols of byte-pair encoding join, and how early.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/result.h"
+#include "tokens/tokenizer.h"
+
+namespace vitro {
+
+/// (left id, right id) -> (rank, joined id): one open-addressing table.
+class MergeTable {
+ public:
+  struct Merge {
+    TokenId left = -1;
+    TokenId right = -1;
+    uint32_t rank = 0;
+    TokenId joined = -1;
+  };
+  explicit MergeTable(size_t n_merges = 0);
+  /// Adds a merge unless the pair has one already. Corrupt for pairs made to collide.
+  Status add(const Merge& merge);
+  /// Null if the two do not join.
+  const Merge* find(TokenId left, TokenId right) const {
+    const uint64_t hash = hash_of(left, right);
+    if (((filter_[filter_word(hash)] >> (hash >> 58)) & 1) == 0) return nullptr;
+    return find_slot(left, right, hash);
+  }
+  /// All entries of the table; those with left < 0 are free.
+  const std::vector<Merge>& slots() const { return slots_; }
+
+ private:
+  static uint64_t hash_of(TokenId left, TokenId right) {
+    uint64_t x = (static_cast<uint64_t>(static_cast<uint32_t>(left)) << 32) | static_cast<uint32_t>(right);
+    x *= 0x9E3779B97F4A7C15ULL;
+    x ^= x >> 32;
+    x *= 0xD6E8FEB86659FD93ULL;
+    return x ^ (x >> 32);
+  }
+  size_t filter_word(uint64_t hash) const { return (hash >> 26) & (filter_.size() - 1); }
+  const Merge* find_slot(TokenId left, TokenId right, uint64_t hash) const;
+
+  std::vector<Merge> slots_;
+  std::vector<uint64_t> filter_;  ///< a bit for each merge's hash: most pairs that do not join need no further look
+  size_t n_merges_ = 0;
+};
+
+}  // namespace vitro
