@@ -148,8 +148,10 @@ class Maker:
             single=" ".join(self.rng.choice([around, around[1:], around[:2], ["$A:3"], ["$A:1", "[SEP]:4", "$A"]])),
             pair=" ".join(self.rng.choice([around + ["$B:1", "[SEP]:1"], ["$B:2", "$A"], ["[CLS]", "$A", "[CLS]", "$B:1"]])),
             special_tokens=[("[CLS]", cls[1]), ("[SEP]", sep[1])])
-        choices = [processors.BertProcessing(sep, cls), template, processors.ByteLevel(add_prefix_space=self.maybe(0.5), trim_offsets=may_trim and self.maybe(0.7)),
-                   processors.RobertaProcessing(sep, cls, trim_offsets=may_trim and self.maybe(0.7), add_prefix_space=self.maybe(0.5))]
+        trims = [may_trim and self.maybe(0.7), False]  # at most one: nobody trims twice
+        self.rng.shuffle(trims)
+        choices = [processors.BertProcessing(sep, cls), template, processors.ByteLevel(add_prefix_space=self.maybe(0.5), trim_offsets=trims[0]),
+                   processors.RobertaProcessing(sep, cls, trim_offsets=trims[1], add_prefix_space=self.maybe(0.5))]
         kind = self.rng.randrange(6)
         if kind == 0:
             return None
