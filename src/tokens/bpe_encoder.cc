@@ -49,7 +49,7 @@ void BpeEncoder::encode_word(ByteRange word) {
   const BpeOptions& options = tables_.options();
   fused_end_ = 0;
   if (options.takes_whole_words && options.alphabet == BpeAlphabet::kCharacters) {
-    const TokenId id = tables_.vocabulary().find(text_.substr(word.begin, word.size()));
+    const TokenId id = tables_.find(text_.substr(word.begin, word.size()));
     if (id >= 0) return out_->push_back({id, word});
   }
   if (tables_.cuts_words()) return encode_runs(word);
@@ -189,7 +189,7 @@ TokenId BpeEncoder::character_symbol(ByteRange part, ByteRange character, char32
   if (character.begin != part.begin) scratch_ += tables_.options().continuing_prefix;
   scratch_ += text;
   if (character.end == part.end) scratch_ += tables_.options().word_suffix;
-  return tables_.vocabulary().find(scratch_);
+  return tables_.find(scratch_);
 }
 
 /// One token a byte, if every byte has one.

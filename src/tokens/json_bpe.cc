@@ -92,9 +92,9 @@ Status read_bpe_model(const Value& model, const Value* added, TokenizerParts& pa
   const Value* vocab = reader.optional("vocab");
   if (vocab == nullptr) return reader.wrong("vocab", "an object");
   VITRO_TRY_ASSIGN(const std::vector<ModelPiece> pieces, read_piece_ids(*vocab));
-  VITRO_TRY(read_vocabulary(pieces, added, parts));
-  VITRO_TRY_ASSIGN(const Value::Array* merges, reader.array("merges"));
   BpeSpec spec;
+  VITRO_TRY_ASSIGN(spec.is_added_only, read_vocabulary(pieces, added, parts));
+  VITRO_TRY_ASSIGN(const Value::Array* merges, reader.array("merges"));
   VITRO_TRY_ASSIGN(spec.merges, read_merges(*merges, parts.vocabulary));
   VITRO_TRY_ASSIGN(spec.options, read_options(reader, parts.vocabulary));
   if (spec.options.unknown_id >= 0) parts.vocabulary.set_kind(spec.options.unknown_id, TokenKind::kUnknown);
