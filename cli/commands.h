@@ -10,9 +10,11 @@ namespace vitro {
 int demo_command(std::span<const std::string> args);
 int run_command(std::span<const std::string> args);
 int tokenize_command(std::span<const std::string> args);
+int template_command(std::span<const std::string> args);
 int tokenizer_command(std::span<const std::string> args);
 int show_command(std::span<const std::string> args);
 int eval_command(std::span<const std::string> args);
 int verify_command(std::span<const std::string> args);
+int chat_command(std::span<const std::string> args);
 
 }  // namespace vitro

@@ -73,17 +73,19 @@ Status ChatSession::check_room(size_t n_prompt) const {
 // Each token with the text that it added to the reply, as generate() gave it out.
 void ChatSession::record(const std::vector<TokenId>& ids) {
   using Kind = KnownTokens::Generated;
-  StreamDecoder decoder(tokenizer_, /*skip_special=*/true, /*is_first=*/false);
+  std::optional<StreamDecoder> decoder;
   for (size_t i = 0; i < ids.size(); ++i) {
+    const std::string bytes = tokenizer_.token_bytes(ids[i]);
     if (tokenizer_.is_special(ids[i])) {
-      known_.append_generated(ids[i], tokenizer_.token_bytes(ids[i]), Kind::kSpecial);
+      known_.append_generated(ids[i], bytes, Kind::kSpecial);
+      decoder.reset();
       continue;
     }
-    std::string text = decoder.push(ids[i]);
+    if (!decoder) decoder.emplace(tokenizer_, /*skip_special=*/true, /*is_first=*/false);
+    std::string text = decoder->push(ids[i]);
     const bool is_last = i + 1 == ids.size() || tokenizer_.is_special(ids[i + 1]);
-    if (is_last) text += decoder.finish();
-    StreamDecoder copy = decoder;
-    const bool is_whole = is_last || copy.finish().empty();
+    if (is_last) text += decoder->finish();
+    const bool is_whole = is_last || (!bytes.empty() && text.ends_with(bytes));  // else something is held back
     known_.append_generated(ids[i], text, is_whole ? Kind::kText : Kind::kPart);
   }
 }

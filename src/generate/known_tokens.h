@@ -27,8 +27,8 @@ class KnownTokens {
 
   /// The tokens are now those of `text`: the beginning that matches, then the rest of `encoding`.
   void become(std::string_view text, const Encoding& encoding);
-  /// How a token that the model gave is compared: by its text, by its text and that of the next one (it ends inside a
-  /// character), or by its id (special tokens).
+  /// How a token that the model gave is compared: by its text, together with the next one (its text is not certain
+  /// without it), or by its id (special tokens).
   enum class Generated { kText, kPart, kSpecial };
   /// `text`: what became certain with it.
   void append_generated(TokenId id, std::string_view text, Generated kind);

@@ -28,6 +28,9 @@ struct ChatRequest {
   bool add_generation_prompt = false;
   bool continue_final_message = false;  ///< the text ends inside the last message, to be continued
   Value::Object variables;              ///< further ones ("enable_thinking"); they win over special_tokens
+  /// Messages as transformers' apply_chat_template hands them on: members that are null are left out, reasoning is
+  /// there under each of its names, and no messages are an error. False: as they are, for a template by itself.
+  bool is_prepared = true;
   /// What strftime_now sees, as local time "2026-11-30T08:00:00"; empty: the clock of this machine.
   std::string now;
 };
@@ -62,20 +65,12 @@ class ChatTemplate {
 
  private:
   ChatTemplate() = default;
+  Result<RenderedChat> render_messages(const ChatRequest& request, const Value& messages) const;
+
   std::shared_ptr<const jinja::Program> program_;
+  std::string source_;
   Value::Object special_tokens_;
   ChatLimits limits_;
-};
-
-/// A model's templates and the strings they need, read from its files.
-struct ChatFiles {
-  struct Named {
-    std::string name;  ///< "default", "tool_use"
-    std::string source;
-    std::string where;  ///< file and key, for messages
-  };
-  std::vector<Named> templates;
-  Value::Object special_tokens;  ///< bos_token, eos_token, unk_token, pad_token, ...; keys that the files have
 };
 
 }  // namespace vitro

@@ -41,6 +41,9 @@ class PieceTokenizer : public Tokenizer {
     }
     return out;
   }
+  Result<Encoding> encode_pair(std::string_view, std::string_view, const EncodeOptions&) const override {
+    return fail(ErrorCode::kUnsupported, "pairs");
+  }
   std::string decode(std::span<const TokenId> ids, bool skip_special) const override {
     std::string out;
     for (const TokenId id : ids) out += skip_special && is_special(id) ? "" : token_bytes(id);
@@ -49,7 +52,11 @@ class PieceTokenizer : public Tokenizer {
   std::string token_bytes(TokenId id) const override {
     return id >= 0 && id < 256 ? std::string(1, static_cast<char>(id)) : std::string(piece(id));
   }
-  bool strips_first_space() const override { return false; }
+  const DecodeSpec& decode_spec() const override { return decode_; }
+  std::optional<DecodePiece> decode_piece(TokenId id, bool skip_special) const override {
+    if (id < 0 || id >= kSize || (skip_special && is_special(id))) return std::nullopt;
+    return DecodePiece{id < 256 ? std::string_view(bytes_).substr(static_cast<size_t>(id), 1) : piece(id), true};
+  }
   std::string_view piece(TokenId id) const override {
     constexpr std::array<std::string_view, 5> kPieces = {"hello", "ll", "<|begin|>", "<|end|>", "<bos>"};
     return id >= 256 && id < kSize ? kPieces[static_cast<size_t>(id - 256)] : std::string_view();
@@ -61,6 +68,15 @@ class PieceTokenizer : public Tokenizer {
   TokenId eos_id() const override { return kEnd; }
   TokenId find(std::string_view) const override { return -1; }
   std::string_view model_name() const override { return "pieces"; }
+
+ private:
+  static std::string all_bytes() {
+    std::string out;
+    for (int byte = 0; byte < 256; ++byte) out += static_cast<char>(byte);
+    return out;
+  }
+  DecodeSpec decode_ = DecodeSpec::byte_level();
+  std::string bytes_ = all_bytes();
 };
 
 /// "<bos><|begin|>user\nhi<|end|>\n<|begin|>assistant\n". Of earlier replies, what stands before "</think>" is left

@@ -1,0 +1,205 @@
+#include "cli/chat_repl.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "cli/chat_print.h"
+#include "cli/terminal.h"
+#include "formats/json.h"
+
+namespace vitro {
+struct ChatRepl::Command {
+  std::string_view name;
+  std::string_view argument;  ///< what must or may follow
+  void (ChatRepl::*run)(const std::string&);
+  std::string_view help;
+};
+
+std::span<const ChatRepl::Command> ChatRepl::commands() {
+  static constexpr std::array kCommands = {
+      Command{"help", "", &ChatRepl::help, "this list"},
+      Command{"reset", "", &ChatRepl::reset, "begin anew; the system message stays"},
+      Command{"system", "TEXT", &ChatRepl::system, "set the system message; without TEXT there is none"},
+      Command{"save", "FILE", &ChatRepl::save, "write the conversation as JSON"},
+      Command{"load", "FILE", &ChatRepl::load, "go on with a saved conversation"},
+      Command{"stats", "", &ChatRepl::stats, "tokens kept, computed, generated; speed; room"},
+      Command{"undo", "", &ChatRepl::undo, "take the last turn back"},
+      Command{"retry", "", &ChatRepl::retry, "answer the last message again, with the next seed"},
+      Command{"prompt", "", &ChatRepl::prompt, "what the model is given"},
+      Command{"quit", "", &ChatRepl::quit, "leave (also ctrl-D)"},
+  };
+  return kCommands;
+}
+
+int ChatRepl::run() {
+  while (!is_over_ && flush_output()) {
+    const std::string_view prompt = input_.is_open() ? ". " : "> ";
+    if (!lines_.is_interactive()) release_interrupt();
+    is_over_ = !take(lines_.read(prompt));
+  }
+  if (const auto rest = input_.finish()) take(*rest);
+  return has_failed_ && !lines_.is_interactive() ? 1 : 0;
+}
+
+// False: leave.
+bool ChatRepl::take(const TypedLine& line) {
+  if (line.kind == TypedLine::Kind::kEnd) return false;
+  if (line.kind == TypedLine::Kind::kInterrupted) {
+    input_.clear();
+    if (was_interrupted_) return false;
+    was_interrupted_ = true;
+    talk("{}\n", dimmed("ctrl-C again, or ctrl-D, leaves"));
+    return true;
+  }
+  was_interrupted_ = false;
+  const auto input = input_.push(line.text);
+  return !input || take(*input);
+}
+
+bool ChatRepl::take(const ChatInput& input) {
+  if (input.is_command) {
+    lines_.remember("/" + input.command + (input.argument.empty() ? "" : " " + input.argument));
+    run_command(input);
+    return !is_over_;
+  }
+  lines_.remember(input.message);
+  say(input.message);
+  return true;
+}
+
+void ChatRepl::run_command(const ChatInput& input) {
+  const auto all = commands();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Command& c) { return c.name == input.command; });
+  if (found == all.end()) {
+    const auto nearest = std::min_element(all.begin(), all.end(), [&](const Command& a, const Command& b) {
+      return edit_distance(a.name, input.command) < edit_distance(b.name, input.command);
+    });
+    return fail_with({ErrorCode::kInvalidArgument,
+                      fmt::format("there is no command /{}; did you mean /{}? /help lists them; // begins a message "
+                                  "with a slash",
+                                  input.command, nearest->name)});
+  }
+  if (found->argument.empty() && !input.argument.empty()) {
+    return fail_with({ErrorCode::kInvalidArgument, fmt::format("/{} takes no argument", found->name)});
+  }
+  if (found->argument == "FILE" && input.argument.empty()) {
+    return fail_with({ErrorCode::kInvalidArgument, fmt::format("/{} needs the name of a file", found->name)});
+  }
+  (this->*found->run)(input.argument);
+}
+
+void ChatRepl::fail_with(const Error& error) {
+  has_failed_ = true;
+  if (view_.is_json) {
+    put("{{\"error\":{}}}\n", json_quote(error.message));
+  } else {
+    talk("vitro chat: {}\n", error.message);
+  }
+}
+
+void ChatRepl::say(const std::string& text) {
+  turn([&](const TokenCallback& on_token, const PromptProgress& on_progress) {
+    return chat_.say(text, on_token, on_progress);
+  });
+}
+
+template <class Turn>
+void ChatRepl::turn(Turn&& turn) {
+  catch_interrupt();
+  forget_interrupt();
+  if (view_.shows_prompt) {
+    chat_.options().on_prompt = [this](const ChatPrompt& prompt) { show_prompt(prompt); };
+  }
+  ReplyStream stream(view_.is_json);
+  const Result<ChatReply> reply =
+      turn([&](const GeneratedToken& token) { return stream.show(token); },
+           [&](int64_t n_done, int64_t n_total) { return stream.show_progress(n_done, n_total); });
+  stream.end(reply.has_value());
+  if (!reply) return fail_with(reply.error());
+  report(*reply);
+}
+
+void ChatRepl::report(const ChatReply& reply) {
+  if (view_.is_json) {
+    Value object = reply_json(reply, chat_);
+    if (view_.shows_prompt) object.as_object()->emplace_back("prompt", Value(prompt_));
+    put_json(object);
+    return;
+  }
+  if (const std::string_view note = stop_note(reply.generated.reason); !note.empty()) talk("{}\n", note);
+  talk("{}\n", dimmed(reply_statistics(reply, chat_)));
+  if (5 * chat_.n_tokens() > 4 * chat_.n_ctx() && reply.generated.reason != StopReason::kContext) {
+    talk("note: {} of {} tokens of the context are used; what does not fit will be refused\n", chat_.n_tokens(),
+         chat_.n_ctx());
+  }
+}
+
+void ChatRepl::help(const std::string&) {
+  for (const Command& command : commands()) {
+    talk("  /{:<14} {}\n", fmt::format("{} {}", command.name, command.argument), command.help);
+  }
+  talk(
+      "  A line that ends in \\ goes on; \"\"\" ... \"\"\" holds several lines; // begins a message with a slash.\n"
+      "  Ctrl-C stops a reply, or drops the line; twice, or ctrl-D, leaves.\n");
+}
+
+void ChatRepl::reset(const std::string&) {
+  chat_.reset();
+  talk("{}\n",
+       dimmed(chat_.messages().empty() ? "a new conversation" : "a new conversation; the system message stays"));
+}
+
+void ChatRepl::system(const std::string& text) {
+  chat_.set_system(text.empty() ? std::nullopt : std::optional(text));
+  talk("{}\n", dimmed(text.empty() ? "no system message" : "the system message is set"));
+}
+
+void ChatRepl::save(const std::string& file) {
+  const Status saved = save_conversation(file, chat_.messages());
+  if (!saved) return fail_with(saved.error());
+  talk("{}\n", dimmed(fmt::format("{} messages saved to {}", chat_.messages().size(), file)));
+}
+
+void ChatRepl::load(const std::string& file) {
+  Result<Value> messages = load_conversation(file);
+  if (!messages) return fail_with(messages.error());
+  const Status taken = chat_.set_messages(*std::move(messages));
+  if (!taken) return fail_with(taken.error().in(file));
+  talk("{}\n", dimmed(fmt::format("{} messages from {}", chat_.messages().size(), file)));
+}
+
+void ChatRepl::stats(const std::string&) { talk("{}", chat_statistics(chat_)); }
+
+void ChatRepl::undo(const std::string&) {
+  if (!chat_.undo()) return fail_with({ErrorCode::kInvalidArgument, "there is no turn to take back"});
+  talk("{}\n", dimmed(fmt::format("the last turn is gone; {} messages are left", chat_.messages().size())));
+}
+
+void ChatRepl::retry(const std::string&) {
+  ++chat_.options().generate.sampler.seed;
+  turn([&](const TokenCallback& on_token, const PromptProgress& on_progress) {
+    return chat_.retry(on_token, on_progress);
+  });
+}
+
+void ChatRepl::prompt(const std::string&) {
+  const Result<ChatPrompt> prompt = chat_.prompt();
+  if (!prompt) return fail_with(prompt.error());
+  show_prompt(*prompt);
+  if (view_.is_json) put_json(Value(Value::Object{{"prompt", Value(prompt_)}}));
+}
+
+// What the model is given is no result of the conversation: stdout has the replies alone.
+void ChatRepl::show_prompt(const ChatPrompt& prompt) {
+  prompt_ = prompt.text;
+  if (view_.is_json) return;
+  talk("{}\n", dimmed(fmt::format("--- the model is given {} tokens:", prompt.encoding.ids.size())));
+  talk("{}\n", shown_prompt(prompt, chat_.tokenizer(), is_terminal(STDERR_FILENO)));
+  talk("{}\n", dimmed("---"));
+}
+
+void ChatRepl::quit(const std::string&) { is_over_ = true; }
+
+}  // namespace vitro

@@ -1,0 +1,284 @@
+// vitro template: messages to the text, or the ids, that a model really gets; or many renderings as a stream of JSON
+// lines.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+
+#include "cli/commands.h"
+#include "cli/engine.h"
+#include "cli/options.h"
+#include "cli/terminal.h"
+#include "formats/json.h"
+#include "text/chat_template.h"
+#include "tokens/load_chat_files.h"
+#include "tokens/tokenizer.h"
+
+namespace vitro {
+namespace {
+
+constexpr std::string_view kName = "template";
+constexpr size_t kMaxLineBytes = size_t{64} << 20;
+constexpr const char* kExample =
+    "Example:\n"
+    "  echo '[{\"role\":\"user\",\"content\":\"Hi\"}]' | vitro template MODEL - --add-generation-prompt\n"
+    "  echo '{\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}],\"kwargs\":{}}' | vitro template --file T.jinja "
+    "--jsonl\n"
+    "The text is what transformers' apply_chat_template makes; with --ids, special tokens written in the messages "
+    "stay\n"
+    "text.";
+
+struct Options {
+  std::string model;
+  std::string messages;
+  std::string file;
+  std::string bos;
+  std::string eos;
+  std::string now;
+  std::string tools;
+  std::string documents;
+  std::string name;
+  std::vector<std::string> variables;
+  bool add_generation_prompt = true;
+  bool continues = false;
+  bool as_ids = false;
+  bool as_json = false;
+  bool as_jsonl = false;
+  bool prepares = false;
+
+  bool is_prepared() const { return prepares || !model.empty(); }
+};
+
+void add_options(CLI::App& app, Options& options) {
+  app.add_option("MODEL", options.model, "folder with the model's tokenizer files, one of them, a .jinja, or a .gguf");
+  app.add_option("MESSAGES", options.messages, "JSON file with a list of {role, content}; '-' reads standard input");
+  app.add_option("--file", options.file, "this template instead of a model's");
+  app.add_option("--bos", options.bos, "bos_token that the template sees");
+  app.add_option("--eos", options.eos, "eos_token that the template sees");
+  app.add_option("--now", options.now, "local time of strftime_now, like 2026-11-30T08:00:00; default: the clock");
+  app.add_option("--tools", options.tools, "JSON file with a list of tools");
+  app.add_option("--documents", options.documents, "JSON file with a list of documents");
+  app.add_option("--var", options.variables, "KEY=JSON, a variable that the template sees (enable_thinking=false)");
+  app.add_option("--name", options.name,
+                 "which of the model's templates; default: tool_use with --tools, else default");
+  app.add_flag("--add-generation-prompt,!--no-add-generation-prompt", options.add_generation_prompt,
+               "end where the reply begins (the default)");
+  auto* continues = app.add_flag("--continue", options.continues, "end inside the last message, to be continued");
+  app.add_flag("--prepare", options.prepares,
+               "change messages as apply_chat_template does (no null members, reasoning under every name, not none at "
+               "all); without --file that is so anyway");
+  app.add_flag("--ids", options.as_ids, "the ids of the text, by the model's tokenizer");
+  app.add_flag("--json", options.as_json, "one JSON object: text, ranges of request bytes and of generated text, ids");
+  app.add_flag("--jsonl", options.as_jsonl,
+               "read {messages, kwargs} objects, one a line (with their own template where none is "
+               "given); write {text} or {error}")
+      ->excludes(continues);
+  app.footer(kExample);
+}
+
+Result<Value> read_json(const std::string& path) {
+  VITRO_TRY_ASSIGN(const std::string text, read_text(path));
+  return parse_json(text, path == "-" ? "the standard input" : path);
+}
+
+void set_variable(Value::Object& object, std::string_view key, Value value) {
+  for (auto& [name, old] : object) {
+    if (name != key) continue;
+    old = std::move(value);
+    return;
+  }
+  object.emplace_back(key, std::move(value));
+}
+
+Result<ChatTemplate> open_template(const Options& options, bool has_tools) {
+  const std::string& path = options.file.empty() ? options.model : options.file;
+  VITRO_TRY_ASSIGN(ChatFiles files, load_chat_files(path));
+  VITRO_TRY_ASSIGN(const ChatFiles::Named* chosen, files.choose(options.name, has_tools));
+  if (!options.bos.empty()) set_variable(files.special_tokens, "bos_token", Value(options.bos));
+  if (!options.eos.empty()) set_variable(files.special_tokens, "eos_token", Value(options.eos));
+  Result<ChatTemplate> compiled = ChatTemplate::compile(chosen->source, std::move(files.special_tokens));
+  if (!compiled) return fail(compiled.error().in(chosen->where));
+  return compiled;
+}
+
+Result<Value::Object> parse_variables(const Options& options) {
+  Value::Object out;
+  for (const std::string& text : options.variables) {
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return fail(ErrorCode::kInvalidArgument, "--var {}: expected KEY=JSON", text);
+    }
+    VITRO_TRY_ASSIGN(Value value, parse_json(std::string_view(text).substr(equals + 1), "--var " + text));
+    set_variable(out, std::string_view(text).substr(0, equals), std::move(value));
+  }
+  return out;
+}
+
+Result<ChatRequest> make_request(const Options& options) {
+  ChatRequest request;
+  VITRO_TRY_ASSIGN(request.messages, read_json(options.messages.empty() ? "-" : options.messages));
+  if (const Value* inner = request.messages.find("messages")) request.messages = Value(*inner);
+  if (!options.tools.empty()) {
+    VITRO_TRY_ASSIGN(request.tools, read_json(options.tools));
+  }
+  if (!options.documents.empty()) {
+    VITRO_TRY_ASSIGN(request.documents, read_json(options.documents));
+  }
+  VITRO_TRY_ASSIGN(request.variables, parse_variables(options));
+  request.add_generation_prompt = options.add_generation_prompt && !options.continues;
+  request.continue_final_message = options.continues;
+  request.now = options.now;
+  request.is_prepared = options.is_prepared();
+  return request;
+}
+
+std::string json_ranges(const std::vector<ByteRange>& ranges) {
+  std::string out;
+  for (const ByteRange& r : ranges) out += fmt::format("{}[{},{}]", out.empty() ? "" : ",", r.begin, r.end);
+  return "[" + out + "]";
+}
+
+std::string json_ids(const std::vector<TokenId>& ids) { return fmt::format("[{}]", fmt::join(ids, ",")); }
+
+/// Ids of the whole text: no token is added to what the template wrote, and only what the template wrote is special.
+Result<std::vector<TokenId>> encode_chat(const Options& options, const RenderedChat& chat) {
+  VITRO_TRY_ASSIGN(const std::unique_ptr<Tokenizer> tokenizer, load_tokenizer(options.model));
+  const EncodeOptions encode{.add_special = false, .parse_special = true, .plain = chat.from_request};
+  VITRO_TRY_ASSIGN(Encoding encoding, tokenizer->encode(chat.text, encode));
+  return std::move(encoding.ids);
+}
+
+int run_once(const Options& options) {
+  const Result<ChatRequest> request = make_request(options);
+  if (!request) return report_error(kName, request.error());
+  const Result<ChatTemplate> chat_template = open_template(options, !request->tools.is_null());
+  if (!chat_template) return report_error(kName, chat_template.error());
+  const Result<RenderedChat> chat = chat_template->render(*request);
+  if (!chat) return report_error(kName, chat.error());
+  Result<std::vector<TokenId>> ids;
+  if (options.as_ids) ids = encode_chat(options, *chat);
+  if (!ids) return report_error(kName, ids.error());
+  if (options.as_json) {
+    put(R"({{"text":{},"from_request":{},"generated":{}{}}})"
+        "\n",
+        json_quote(chat->text), json_ranges(chat->from_request), json_ranges(chat->generated),
+        options.as_ids ? ",\"ids\":" + json_ids(*ids) : "");
+  } else if (options.as_ids) {
+    put("{}\n", json_ids(*ids));
+  } else {
+    put_text(chat->text);
+  }
+  return 0;
+}
+
+Result<bool> take_flag(Value::Object& kwargs, std::string_view key, bool otherwise) {
+  const auto it = std::find_if(kwargs.begin(), kwargs.end(), [&](const auto& m) { return m.first == key; });
+  if (it == kwargs.end()) return otherwise;
+  const bool* flag = it->second.as_bool();
+  if (flag == nullptr && !it->second.is_null()) {
+    return fail(ErrorCode::kInvalidArgument, "{} must be true or false, not {}", key, it->second.kind_name());
+  }
+  const bool value = flag != nullptr && *flag;
+  kwargs.erase(it);
+  return value;
+}
+
+Value take_value(Value::Object& kwargs, std::string_view key) {
+  const auto it = std::find_if(kwargs.begin(), kwargs.end(), [&](const auto& m) { return m.first == key; });
+  if (it == kwargs.end()) return {};
+  Value value = std::move(it->second);
+  kwargs.erase(it);
+  return value;
+}
+
+/// The template of one line, where lines bring their own.
+Result<ChatTemplate> line_template(const Value& line, const Options& options) {
+  const Value* source = line.find("template");
+  if (source == nullptr || source->as_string() == nullptr) {
+    return fail(ErrorCode::kInvalidArgument, "without MODEL and --file every line needs the text template");
+  }
+  Value::Object tokens;
+  set_variable(tokens, "bos_token", Value(options.bos));
+  set_variable(tokens, "eos_token", Value(options.eos));
+  return ChatTemplate::compile(*source->as_string(), std::move(tokens));
+}
+
+Result<std::string> jsonl_answer(const ChatTemplate* chat_template, std::string_view line, const Options& options) {
+  if (line.size() > kMaxLineBytes) return fail(ErrorCode::kInvalidArgument, "a line longer than 64 MiB");
+  VITRO_TRY_ASSIGN(const Value value, parse_json(line, "line"));
+  const Value* messages = value.find("messages");
+  if (messages == nullptr) return fail(ErrorCode::kInvalidArgument, "an object with messages is needed");
+  ChatRequest request;
+  request.messages = *messages;
+  request.now = options.now;
+  request.is_prepared = options.is_prepared();
+  const Value* kwargs = value.find("kwargs");
+  if (kwargs != nullptr && kwargs->as_object() != nullptr) request.variables = *kwargs->as_object();
+  request.tools = take_value(request.variables, "tools");
+  request.documents = take_value(request.variables, "documents");
+  VITRO_TRY_ASSIGN(request.add_generation_prompt, take_flag(request.variables, "add_generation_prompt", false));
+  VITRO_TRY_ASSIGN(request.continue_final_message, take_flag(request.variables, "continue_final_message", false));
+  std::optional<ChatTemplate> own;
+  if (chat_template == nullptr) {
+    VITRO_TRY_ASSIGN(own, line_template(value, options));
+  }
+  VITRO_TRY_ASSIGN(const RenderedChat chat, (own ? *own : *chat_template).render(request));
+  return json_quote(chat.text);
+}
+
+/// The next line without its end; of one that is too long, kMaxLineBytes + 1 bytes. False at the end of the input.
+bool next_line(std::FILE* in, std::string& line) {
+  line.clear();
+  int c = 0;
+  bool is_any = false;
+  for (; (c = ::getc_unlocked(in)) != EOF && c != '\n'; is_any = true) {
+    if (line.size() <= kMaxLineBytes) line += static_cast<char>(c);
+  }
+  return is_any || c == '\n';
+}
+
+int run_jsonl(const Options& options) {
+  std::optional<ChatTemplate> chat_template;
+  if (!options.model.empty() || !options.file.empty()) {
+    Result<ChatTemplate> opened = open_template(options, false);
+    if (!opened) return report_error(kName, opened.error());
+    chat_template = *std::move(opened);
+  }
+  int exit_code = 0;
+  bool is_read = true;
+  for (std::string line; is_read && next_line(stdin, line);) {
+    const Result<std::string> answer = jsonl_answer(chat_template ? &*chat_template : nullptr, line, options);
+    if (!answer) exit_code = 1;
+    is_read =
+        answer ? put("{{\"text\":{}}}\n", *answer) : put("{{\"error\":{}}}\n", json_quote(answer.error().message));
+  }
+  return exit_code;
+}
+
+std::optional<std::string> wrong_usage(const Options& options) {
+  if (!options.model.empty() && !options.file.empty()) return "give a MODEL or --file, not both";
+  if (options.model.empty() && options.file.empty() && !options.as_jsonl) return "give a MODEL or --file";
+  if (options.as_ids && !options.file.empty()) return "--ids needs a MODEL with a tokenizer, not --file";
+  if (options.as_jsonl && options.as_ids) return "--jsonl writes texts; it cannot be combined with --ids";
+  return std::nullopt;
+}
+
+}  // namespace
+
+int template_command(std::span<const std::string> args) {
+  CLI::App app("Messages to the text that a model gets.");
+  Options options;
+  add_options(app, options);
+  if (const std::optional<int> exit_code = parse_args(app, kName, args)) return *exit_code;
+  // With --file, the first word is the messages.
+  if (!options.file.empty() && options.messages.empty()) options.messages = std::exchange(options.model, "");
+  if (const std::optional<std::string> problem = wrong_usage(options)) {
+    report_error(kName, {ErrorCode::kInvalidArgument, *problem});
+    return 2;
+  }
+  return options.as_jsonl ? run_jsonl(options) : run_once(options);
+}
+
+}  // namespace vitro
