@@ -744,7 +744,9 @@ TEST(TokenizerTrain, WrongUsageIsTwo) {
     EXPECT_EQ(ran.code, 2) << arguments << ran.out;
     EXPECT_TRUE(ran.out.starts_with("vitro tokenizer") || ran.out.starts_with("usage:")) << ran.out;
   }
-  expect_refused(vitro("tokenizer train /no/such/file --output /tmp/x-" + std::to_string(::getpid())), "/no/such/file");
+  const TempFolder folder;
+  const std::string output = " --output " + (folder.path() / "x").string();
+  expect_refused(vitro("tokenizer train /no/such/file" + output), "/no/such/file");
   expect_refused(vitro("tokenizer train " + text + " --output /no/such/folder/x"), "there is no folder");
 }
 
