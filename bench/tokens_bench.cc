@@ -1,7 +1,7 @@
 // Times a tokenizer in this process and prints one line of JSON, for bench/beside_tokenizers.py:
 //   tokens_bench MODEL FILE... [--rounds N]
-// Per file: the best seconds of N rounds to encode it whole, to encode it in documents of about 2 KB, and to decode its
-// ids; and the numbers of bytes and ids. And the best seconds to load the model.
+// Per file: the best seconds of N rounds to encode it whole, to encode it in documents of 2000 characters, and to
+// decode its ids; the numbers of bytes and ids, and a checksum of the ids. And the best seconds to load the model.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -46,20 +46,32 @@ std::vector<std::string> documents_of(const std::string& text) {
   return out;
 }
 
+/// CRC-32 of the ids as 32-bit little-endian numbers, as Python's zlib.crc32.
+uint32_t checksum_of(const std::vector<vitro::TokenId>& ids) {
+  uint32_t crc = UINT32_MAX;
+  for (const vitro::TokenId id : ids) {
+    crc ^= static_cast<uint32_t>(id);
+    for (int bit = 0; bit < 32; ++bit) crc = (crc >> 1) ^ ((crc & 1) != 0 ? 0xEDB88320U : 0U);
+  }
+  return ~crc;
+}
+
 std::string measure(const vitro::Tokenizer& tokenizer, const std::string& path, int n_rounds) {
   std::ostringstream buffer;
   buffer << std::ifstream(path, std::ios::binary).rdbuf();
   const std::string text = buffer.str();
   const std::vector<std::string> documents = documents_of(text);
   vitro::Encoding encoding;
-  const double whole = best_seconds(n_rounds, [&] { encoding = tokenizer.encode(text).value(); });
-  size_t n_ids = 0;
   const double in_documents = best_seconds(n_rounds, [&] {
-    for (const std::string& document : documents) n_ids += tokenizer.encode(document)->ids.size();
+    for (const std::string& document : documents) encoding = tokenizer.encode(document).value();
   });
-  const double decode = best_seconds(n_rounds, [&] { n_ids += tokenizer.decode(encoding.ids, true).size(); });
-  return fmt::format(R"({{"file":{},"bytes":{},"ids":{},"whole":{},"documents":{},"decode":{},"check":{}}})",
-                     vitro::json_quote(path), text.size(), encoding.ids.size(), whole, in_documents, decode, n_ids % 2);
+  const double whole = best_seconds(n_rounds, [&] { encoding = tokenizer.encode(text).value(); });
+  std::string decoded;
+  const double decode = best_seconds(n_rounds, [&] { decoded = tokenizer.decode(encoding.ids, true); });
+  return fmt::format(
+      R"({{"file":{},"bytes":{},"ids":{},"checksum":{},"whole":{},"documents":{},"decode":{},"decoded":{}}})",
+      vitro::json_quote(path), text.size(), encoding.ids.size(), checksum_of(encoding.ids), whole, in_documents, decode,
+      decoded.size());
 }
 
 }  // namespace

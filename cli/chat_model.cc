@@ -26,29 +26,35 @@ Result<Value::Object> parse_variables(const std::vector<std::string>& texts) {
   return variables;
 }
 
-const ChatFiles::Named* default_template(const ChatFiles& files) {
-  for (const ChatFiles::Named& named : files.templates) {
-    if (named.name == "default") return &named;
-  }
-  return files.templates.empty() ? nullptr : &files.templates.front();
-}
-
-Result<ChatTemplate> open_template(const ChatCommandOptions& options) {
-  VITRO_TRY_ASSIGN(ChatFiles files, load_chat_files(options.engine.model));
+// The template and what it needs, from the model's files or the user's.
+Result<ChatFiles::Named> choose_template(const ChatCommandOptions& options, const ChatFiles& files) {
   if (options.template_file) {
     VITRO_TRY_ASSIGN(std::string source, read_text(*options.template_file));
-    files.templates = {{"default", std::move(source), *options.template_file}};
+    return ChatFiles::Named{"", std::move(source), *options.template_file};
   }
-  const ChatFiles::Named* chosen = default_template(files);
-  if (!chosen) {
+  if (files.templates.empty()) {
     return fail(ErrorCode::kNotFound,
                 "{}: this model carries no chat template, so how it was taught to talk is not known; continue a text "
                 "with 'vitro run', or give its template with --template FILE",
                 options.engine.model);
   }
-  auto compiled = ChatTemplate::compile(chosen->source, std::move(files.special_tokens));
-  if (!compiled) return fail(compiled.error().in(chosen->where));
-  return compiled;
+  VITRO_TRY_ASSIGN(const ChatFiles::Named* chosen, files.choose("", false));
+  return *chosen;
+}
+
+// Names that templates write tokens by: those of the files, or where they say nothing, of the tokenizer. Another
+// tokenizer than the model's own goes first.
+Value::Object special_tokens(const ChatCommandOptions& options, Value::Object names, const Tokenizer& tokenizer) {
+  const auto add = [&](std::string_view name, TokenId id) {
+    const auto found =
+        std::find_if(names.begin(), names.end(), [&](const auto& member) { return member.first == name; });
+    if (id < 0 || (found != names.end() && options.engine.tokenizer.empty())) return;
+    if (found != names.end()) names.erase(found);
+    names.emplace_back(name, Value(std::string(tokenizer.piece(id))));
+  };
+  add("bos_token", tokenizer.bos_id());
+  add("eos_token", tokenizer.eos_id());
+  return names;
 }
 
 SessionShape session_shape(const ChatCommandOptions& o, const Engine& engine) {
@@ -81,9 +87,14 @@ Result<std::unique_ptr<ChatModel>> open_chat_model(const ChatCommandOptions& opt
   VITRO_TRY_ASSIGN(model->chat.generate.sampler, sampler_config(options.sampler));
   VITRO_TRY_ASSIGN(model->chat.variables, parse_variables(options.variables));
   model->chat.parses_special = options.parses_special;
-  VITRO_TRY_ASSIGN(model->chat_template, open_template(options));  // before the weights: it may be missing
+  VITRO_TRY_ASSIGN(ChatFiles files, load_chat_files(options.engine.model));
+  VITRO_TRY_ASSIGN(const ChatFiles::Named chosen, choose_template(options, files));  // before the weights
   VITRO_TRY_ASSIGN(model->engine, open_engine(options.engine));
-  VITRO_TRY(require_tokenizer(model->engine));
+  VITRO_TRY_ASSIGN(const Tokenizer* tokenizer, require_tokenizer(model->engine));
+  auto compiled =
+      ChatTemplate::compile(chosen.source, special_tokens(options, std::move(files.special_tokens), *tokenizer));
+  if (!compiled) return fail(compiled.error().in(chosen.where));
+  model->chat_template = *std::move(compiled);
   const SessionShape shape = session_shape(options, model->engine);
   VITRO_TRY_ASSIGN(model->session, Session::create(model->engine.model, shape, model->engine.ctx));
   model->sequence.emplace(*model->session, 0);

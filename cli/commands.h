@@ -15,5 +15,6 @@ int tokenizer_command(std::span<const std::string> args);
 int show_command(std::span<const std::string> args);
 int eval_command(std::span<const std::string> args);
 int verify_command(std::span<const std::string> args);
+int chat_command(std::span<const std::string> args);
 
 }  // namespace vitro

@@ -24,6 +24,7 @@ struct Command {
 constexpr std::array kCommands = {
     Command{"demo", demo_command, "text to next token, step by step, on a real model"},
     Command{"run", run_command, "continue a prompt"},
+    Command{"chat", chat_command, "talk with a model"},
     Command{"tokenize", tokenize_command, "text to token ids and back"},
     Command{"template", template_command, "chat messages to the text a model gets"},
     Command{"tokenizer", tokenizer_command, "train a tokenizer on text files"},

@@ -24,8 +24,10 @@ constexpr size_t kMaxLineBytes = size_t{64} << 20;
 constexpr const char* kExample =
     "Example:\n"
     "  echo '[{\"role\":\"user\",\"content\":\"Hi\"}]' | vitro template MODEL - --add-generation-prompt\n"
-    "  echo '{\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}],\"kwargs\":{}}' | vitro template --file T.jinja --jsonl\n"
-    "The text is what transformers' apply_chat_template makes; with --ids, special tokens written in the messages stay\n"
+    "  echo '{\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}],\"kwargs\":{}}' | vitro template --file T.jinja "
+    "--jsonl\n"
+    "The text is what transformers' apply_chat_template makes; with --ids, special tokens written in the messages "
+    "stay\n"
     "text.";
 
 struct Options {
@@ -59,7 +61,8 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--tools", options.tools, "JSON file with a list of tools");
   app.add_option("--documents", options.documents, "JSON file with a list of documents");
   app.add_option("--var", options.variables, "KEY=JSON, a variable that the template sees (enable_thinking=false)");
-  app.add_option("--name", options.name, "which of the model's templates; default: tool_use with --tools, else default");
+  app.add_option("--name", options.name,
+                 "which of the model's templates; default: tool_use with --tools, else default");
   app.add_flag("--add-generation-prompt,!--no-add-generation-prompt", options.add_generation_prompt,
                "end where the reply begins (the default)");
   auto* continues = app.add_flag("--continue", options.continues, "end inside the last message, to be continued");
@@ -68,7 +71,8 @@ void add_options(CLI::App& app, Options& options) {
                "all); without --file that is so anyway");
   app.add_flag("--ids", options.as_ids, "the ids of the text, by the model's tokenizer");
   app.add_flag("--json", options.as_json, "one JSON object: text, ranges of request bytes and of generated text, ids");
-  app.add_flag("--jsonl", options.as_jsonl, "read {messages, kwargs} objects, one a line (with their own template where none is "
+  app.add_flag("--jsonl", options.as_jsonl,
+               "read {messages, kwargs} objects, one a line (with their own template where none is "
                "given); write {text} or {error}")
       ->excludes(continues);
   app.footer(kExample);
@@ -247,8 +251,8 @@ int run_jsonl(const Options& options) {
   for (std::string line; is_read && next_line(stdin, line);) {
     const Result<std::string> answer = jsonl_answer(chat_template ? &*chat_template : nullptr, line, options);
     if (!answer) exit_code = 1;
-    is_read = answer ? put("{{\"text\":{}}}\n", *answer)
-                     : put("{{\"error\":{}}}\n", json_quote(answer.error().message));
+    is_read =
+        answer ? put("{{\"text\":{}}}\n", *answer) : put("{{\"error\":{}}}\n", json_quote(answer.error().message));
   }
   return exit_code;
 }

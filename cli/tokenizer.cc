@@ -45,7 +45,9 @@ void add_vocabulary_options(CLI::App& app, Options& options) {
   add("--model", options.model, "bpe (over bytes), wordpiece or unigram")
       ->capture_default_str()
       ->check(CLI::IsMember({"bpe", "wordpiece", "unigram"}));
-  add("--vocab-size", training.vocab_size, "pieces, special tokens included")->capture_default_str()->check(at_least(1));
+  add("--vocab-size", training.vocab_size, "pieces, special tokens included")
+      ->capture_default_str()
+      ->check(at_least(1));
   add("--special", training.special_tokens,
       "a special token, repeatable; they get the first ids (default: none; wordpiece: [PAD] [UNK] [CLS] [SEP] [MASK])")
       ->allow_extra_args(false);
@@ -66,8 +68,9 @@ void add_options(CLI::App& app, Options& options) {
                  "bpe: how text is cut into words, by the name of a family as in GGUF files (gpt2, llama-bpe, qwen2, "
                  "gpt-4o, ...) or as a regular expression (default: gpt2)")
       ->group("Text");
-  app.add_option("--normalizer", options.training.normalizer,
-                 fmt::format("{} (default: bpe none, wordpiece bert, unigram nfkc)", fmt::join(normalizer_names(), ", ")))
+  app.add_option(
+         "--normalizer", options.training.normalizer,
+         fmt::format("{} (default: bpe none, wordpiece bert, unigram nfkc)", fmt::join(normalizer_names(), ", ")))
       ->group("Text");
   app.add_option("--output", options.output, "where to write tokenizer.json")->required()->group("Output");
   app.add_flag("--force", options.may_replace, "replace the output if it exists")->group("Output");

@@ -37,6 +37,9 @@ class ScriptedLogits : public LogitsSource {
 class Letters : public Tokenizer {
  public:
   Result<Encoding> encode(std::string_view, const EncodeOptions&) const override { return Encoding{}; }
+  Result<Encoding> encode_pair(std::string_view, std::string_view, const EncodeOptions&) const override {
+    return Encoding{};
+  }
   std::string decode(std::span<const TokenId> ids, bool) const override {
     std::string out;
     for (const TokenId id : ids) out += token_bytes(id);

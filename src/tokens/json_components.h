@@ -13,8 +13,12 @@ Status read_normalizer(const Value* value, const std::string& where, std::vector
 /// "pre_tokenizer": Sequence, Split, Digits, ByteLevel, Metaspace.
 Status read_pre_tokenizer(const Value* value, const std::string& where, std::vector<TextStep>& out);
 
-/// "post_processor": Sequence, ByteLevel, TemplateProcessing (its "single" part).
+/// "post_processor", after the vocabulary.
 Status read_post_processor(const Value* value, const std::string& where, TokenizerParts& parts);
+
+/// "truncation" and "padding".
+Status read_truncation(const Value* value, std::optional<Truncation>& out);
+Status read_padding(const Value* value, std::optional<Padding>& out);
 
 /// "decoder"; without one the pieces are joined with spaces, as in the reference.
 Status read_decoder(const Value* value, DecodeSpec& out);

@@ -1,9 +1,10 @@
-// GGUF vocabularies (tokenizer.ggml.*) -> TokenizerParts. Models "gpt2" (byte-level BPE with merges) and "llama"
-// (SentencePiece BPE with scores); defaults of missing keys are llama.cpp's.
+// GGUF vocabularies (tokenizer.ggml.*) -> TokenizerParts. Models "gpt2" (byte-level BPE with merges), "llama"
+// (SentencePiece BPE with scores) and "t5" (unigram); defaults of missing keys are llama.cpp's.
 #include <cmath>
 #include <limits>
 
 #include "formats/quote_name.h"
+#include "tokens/gguf_keys.h"
 #include "tokens/merge_reader.h"
 #include "tokens/pipeline_tokenizer.h"
 #include "tokens/split_families.h"
@@ -12,54 +13,6 @@ namespace vitro {
 namespace {
 
 constexpr std::string_view kSpaceMark = "\u2581";
-
-/// Reads keys below "tokenizer.ggml."; absent keys are null, keys of the wrong kind are errors.
-class VocabularyKeys {
- public:
-  explicit VocabularyKeys(const GgufFile& file) : file_(file) {}
-
-  Result<const std::string_view*> string(std::string_view name) const {
-    return get<std::string_view>(name, "a string");
-  }
-  Result<const int64_t*> integer(std::string_view name) const { return get<int64_t>(name, "an integer"); }
-  Result<const bool*> boolean(std::string_view name) const { return get<bool>(name, "a bool"); }
-  Result<const GgufArray*> array(std::string_view name) const { return get<GgufArray>(name, "an array"); }
-
-  Result<const GgufArray*> strings(std::string_view name) const {
-    VITRO_TRY_ASSIGN(const GgufArray* out, array(name));
-    if (out == nullptr) return fail(ErrorCode::kCorrupt, "key 'tokenizer.ggml.{}' is missing", name);
-    if (out->element != GgufType::kString) return wrong_kind(name, "an array of strings");
-    return out;
-  }
-  Result<bool> flag(std::string_view name, bool missing) const {
-    VITRO_TRY_ASSIGN(const bool* out, boolean(name));
-    return out == nullptr ? missing : *out;
-  }
-  /// A token id; -1 where the key is missing and `missing` is no token either.
-  Result<TokenId> token(std::string_view name, TokenId missing, const Vocabulary& vocabulary) const {
-    VITRO_TRY_ASSIGN(const int64_t* id, integer(name));
-    if (id == nullptr) return vocabulary.has(missing) ? missing : -1;
-    if (*id < 0 || *id >= static_cast<int64_t>(vocabulary.size())) {
-      return fail(ErrorCode::kCorrupt, "'tokenizer.ggml.{}' is {}, the vocabulary has {} entries", name, *id,
-                  vocabulary.size());
-    }
-    return static_cast<TokenId>(*id);
-  }
-
- private:
-  static tl::unexpected<Error> wrong_kind(std::string_view name, std::string_view wanted) {
-    return fail(ErrorCode::kCorrupt, "key 'tokenizer.ggml.{}' is not {}", name, wanted);
-  }
-  template <class T>
-  Result<const T*> get(std::string_view name, std::string_view wanted) const {
-    const GgufPair* pair = file_.find("tokenizer.ggml." + std::string(name));
-    if (pair == nullptr) return nullptr;
-    const T* value = std::get_if<T>(&pair->value);
-    if (value == nullptr) return wrong_kind(name, wanted);
-    return value;
-  }
-  const GgufFile& file_;
-};
 
 Result<TokenKind> kind_of(int64_t type) {
   switch (type) {
@@ -145,13 +98,14 @@ struct Defaults {
   TokenId bos = -1;
   TokenId eos = -1;
   bool adds_bos = false;
+  bool adds_eos = false;
 };
 
 Status read_special(const VocabularyKeys& keys, const Defaults& defaults, TokenizerParts& parts) {
   VITRO_TRY_ASSIGN(parts.bos_id, keys.token("bos_token_id", defaults.bos, parts.vocabulary));
   VITRO_TRY_ASSIGN(parts.eos_id, keys.token("eos_token_id", defaults.eos, parts.vocabulary));
   VITRO_TRY_ASSIGN(const bool adds_bos, keys.flag("add_bos_token", defaults.adds_bos));
-  VITRO_TRY_ASSIGN(const bool adds_eos, keys.flag("add_eos_token", false));
+  VITRO_TRY_ASSIGN(const bool adds_eos, keys.flag("add_eos_token", defaults.adds_eos));
   AddSpecial special;
   if (adds_bos) special.before.push_back(parts.bos_id);
   if (adds_eos) special.after.push_back(parts.eos_id);
@@ -176,9 +130,24 @@ Result<const SplitFamily*> read_family(const VocabularyKeys& keys) {
   return family;
 }
 
+Status add_splits(std::span<const std::string_view> patterns, TokenizerParts& parts) {
+  for (const std::string_view pattern : patterns) {
+    VITRO_TRY_ASSIGN(SplitPattern compiled, SplitPattern::compile(pattern));
+    parts.pre_tokenizers.emplace_back(SplitStep{std::move(compiled), SplitBehavior::kIsolated, false});
+  }
+  return {};
+}
+
+Status add_family(const SplitFamily& family, TokenizerParts& parts) {
+  if (family.normalizes_nfc) parts.normalizers.emplace_back(NfcStep{});
+  VITRO_TRY(add_splits(family.patterns, parts));
+  parts.pre_tokenizers.emplace_back(ByteLevelStep{});
+  return add_splits(family.patterns_of_bytes, parts);
+}
+
 Status add_byte_level(const VocabularyKeys& keys, TokenizerParts& parts) {
   VITRO_TRY_ASSIGN(const SplitFamily* family, read_family(keys));
-  BpeSpec spec;
+  BpeSpec spec{.merges = MergeTable(), .options = {.alphabet = BpeAlphabet::kCharacters}};
   VITRO_TRY_ASSIGN(spec.merges, read_merges(keys, parts.vocabulary));
   VITRO_TRY(read_special(keys, {.adds_bos = family->adds_bos}, parts));
   VITRO_TRY_ASSIGN(const bool adds_space, keys.flag("add_space_prefix", false));
@@ -186,11 +155,7 @@ Status add_byte_level(const VocabularyKeys& keys, TokenizerParts& parts) {
   parts.model_name = "byte-level BPE";
   spec.options.takes_whole_words = family->takes_whole_words;
   parts.model = std::move(spec);
-  if (family->normalizes_nfc) parts.normalizers.emplace_back(NfcStep{});
-  for (const std::string_view pattern : family->patterns) {
-    VITRO_TRY_ASSIGN(SplitPattern compiled, SplitPattern::compile(pattern));
-    parts.pre_tokenizers.emplace_back(SplitStep{std::move(compiled), SplitBehavior::kIsolated, false});
-  }
+  VITRO_TRY(add_family(*family, parts));
   parts.decode = DecodeSpec::byte_level();
   return {};
 }
@@ -211,20 +176,56 @@ Status add_sentencepiece(const VocabularyKeys& keys, TokenizerParts& parts) {
   return {};
 }
 
-Result<TokenizerParts> read_parts(const GgufFile& file) {
-  const VocabularyKeys keys(file);
-  VITRO_TRY_ASSIGN(const std::string_view* model, keys.string("model"));
-  if (model == nullptr || *model == "no_vocab" || *model == "none") {
+/// "precompiled_charsmap": bytes, as signed or unsigned numbers.
+Result<PrecompiledCharsmap> read_charsmap(const VocabularyKeys& keys) {
+  VITRO_TRY_ASSIGN(const GgufArray* bytes, keys.array("precompiled_charsmap"));
+  if (bytes == nullptr || bytes->count == 0) return PrecompiledCharsmap();
+  if (bytes->element != GgufType::kU8 && bytes->element != GgufType::kI8) {
+    return fail(ErrorCode::kCorrupt, "'tokenizer.ggml.precompiled_charsmap' does not hold bytes");
+  }
+  return PrecompiledCharsmap::make({reinterpret_cast<const char*>(bytes->raw.data()), bytes->raw.size()});
+}
+
+Status add_unigram(const VocabularyKeys& keys, TokenizerParts& parts) {
+  VITRO_TRY(read_special(keys, {.eos = 1, .adds_eos = true}, parts));
+  VITRO_TRY_ASSIGN(PrecompiledCharsmap charsmap, read_charsmap(keys));
+  SentencePieceNormalizer::Rules rules;
+  VITRO_TRY_ASSIGN(rules.adds_dummy_prefix, keys.flag("add_space_prefix", false));
+  VITRO_TRY_ASSIGN(rules.removes_extra_spaces, keys.flag("remove_extra_whitespaces", false));
+  UnigramSpec spec{.rules = UnigramRules::kSentencePiece, .scores = {}};
+  VITRO_TRY_ASSIGN(spec.unknown_id, keys.token("unknown_token_id", 2, parts.vocabulary));
+  for (TokenId id = 0; parts.vocabulary.has(id); ++id) spec.scores.push_back(parts.vocabulary.score(id));
+  parts.model = std::move(spec);
+  parts.model_name = "SentencePiece unigram";
+  parts.normalizers.emplace_back(SentencePieceStep{SentencePieceNormalizer(rules, std::move(charsmap), SymbolSet())});
+  using Leading = SentencePieceDecode::Leading;
+  const Leading one = rules.adds_dummy_prefix ? Leading::kDropOne : Leading::kKeep;
+  parts.decode =
+      DecodeSpec::sentencepiece(std::string(kSpaceMark), rules.removes_extra_spaces ? Leading::kDropAll : one);
+  return {};
+}
+
+using AddModel = Status (*)(const VocabularyKeys&, TokenizerParts&);
+
+Result<AddModel> find_model(const VocabularyKeys& keys) {
+  VITRO_TRY_ASSIGN(const std::string_view* name, keys.string("model"));
+  if (name == nullptr || *name == "no_vocab" || *name == "none") {
     return fail(ErrorCode::kNotFound, "the file carries no vocabulary; give ids instead of text, or a tokenizer file");
   }
-  if (*model != "gpt2" && *model != "llama") {
-    return fail(ErrorCode::kUnsupported, "tokenizer model {} is not known, only 'gpt2' and 'llama'",
-                quote_name(*model));
-  }
+  if (*name == "gpt2") return add_byte_level;
+  if (*name == "llama") return add_sentencepiece;
+  if (*name == "t5") return add_unigram;
+  return fail(ErrorCode::kUnsupported, "tokenizer model {} is not known, only 'gpt2', 'llama' and 't5'",
+              quote_name(*name));
+}
+
+Result<TokenizerParts> read_parts(const GgufFile& file) {
+  const VocabularyKeys keys(file);
+  VITRO_TRY_ASSIGN(const AddModel add_model, find_model(keys));
   TokenizerParts parts;
   VITRO_TRY_ASSIGN(parts.vocabulary, read_vocabulary(keys));
   mark_added(parts);
-  VITRO_TRY(*model == "gpt2" ? add_byte_level(keys, parts) : add_sentencepiece(keys, parts));
+  VITRO_TRY(add_model(keys, parts));
   parts.decode.keeps_added_pieces = true;
   return parts;
 }

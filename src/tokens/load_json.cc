@@ -18,10 +18,6 @@ Result<TokenizerParts> read_parts(const Value& document) {
   VITRO_TRY_ASSIGN(JsonReader reader, JsonReader::open(document, "tokenizer.json"));
   VITRO_TRY_ASSIGN(const std::string version, reader.string_or("version", "1.0"));
   if (version != "1.0") return reader.unsupported("version " + json_quote(version));
-  // What to do with long texts and batches is the caller's business; the reference's libraries override these two as
-  // well.
-  reader.skip("truncation");
-  reader.skip("padding");
   TokenizerParts parts;
   const Value* model = reader.optional("model");
   if (model == nullptr) return reader.wrong("model", "an object");
@@ -30,6 +26,8 @@ Result<TokenizerParts> read_parts(const Value& document) {
   VITRO_TRY(read_pre_tokenizer(reader.optional("pre_tokenizer"), "pre_tokenizer", parts.pre_tokenizers));
   VITRO_TRY(read_post_processor(reader.optional("post_processor"), "post_processor", parts));
   VITRO_TRY(read_decoder(reader.optional("decoder"), parts.decode));
+  VITRO_TRY(read_truncation(reader.optional("truncation"), parts.truncation));
+  VITRO_TRY(read_padding(reader.optional("padding"), parts.padding));
   VITRO_TRY(reader.finish());
   if (std::holds_alternative<BpeSpec>(parts.model))
     parts.model_name = ends_in_bytes(parts.pre_tokenizers) ? "byte-level BPE" : "SentencePiece BPE";

@@ -1,6 +1,7 @@
 // Encoding and decoding with the compiled parts.
 #include "tokens/pipeline_tokenizer.h"
 
+#include <array>
 #include <utility>
 
 namespace vitro {
@@ -100,6 +101,41 @@ Status PipelineTokenizer::sort_added_tokens() {
 }
 
 Result<Encoding> PipelineTokenizer::encode(std::string_view text, const EncodeOptions& options) const {
+  return encode_texts({&text, 1}, options);
+}
+
+Result<Encoding> PipelineTokenizer::encode_pair(std::string_view first, std::string_view second,
+                                                const EncodeOptions& options) const {
+  if (!options.plain.empty()) {
+    return fail(ErrorCode::kInvalidArgument, "[tokenizer] plain ranges are for one text, not for a pair");
+  }
+  const std::array texts = {first, second};
+  return encode_texts(texts, options);
+}
+
+Result<Encoding> PipelineTokenizer::encode_texts(std::span<const std::string_view> texts,
+                                                 const EncodeOptions& options) const {
+  std::vector<Encoding> parts;
+  for (const std::string_view text : texts) {
+    const TokenSource source = parts.empty() ? TokenSource::kFirst : TokenSource::kSecond;
+    VITRO_TRY_ASSIGN(Encoding part, encode_text(text, source, options));
+    parts.push_back(std::move(part));
+  }
+  if (options.truncation) {
+    const size_t n_added = options.add_special ? count_added(parts_.post_steps, texts.size() > 1) : 0;
+    VITRO_TRY(truncate(parts, *options.truncation, n_added));
+  }
+  const PostInput input{.tokenizer = this,
+                        .texts = texts,
+                        .add_special = options.add_special,
+                        .unknown_is_text = std::holds_alternative<UnigramSpec>(parts_.model)};
+  VITRO_TRY_ASSIGN(Encoding out, apply_post_steps(parts_.post_steps, input, std::move(parts)));
+  if (options.padding) VITRO_TRY(pad({&out, 1}, *options.padding));
+  return out;
+}
+
+Result<Encoding> PipelineTokenizer::encode_text(std::string_view text, TokenSource source,
+                                                const EncodeOptions& options) const {
   VITRO_TRY(check_length(text.size()));
   VITRO_TRY_ASSIGN(const std::vector<ByteRange> plain, joined_ranges(options.plain, text.size()));
   Job job{.filter = {options.parse_special, plain}, .budget = TextBudget(text.size()), .out = {}};
@@ -117,7 +153,8 @@ Result<Encoding> PipelineTokenizer::encode(std::string_view text, const EncodeOp
   if (pos < whole.text().size()) {
     VITRO_TRY(encode_segment(whole.slice({pos, whole.text().size()}), job));
   }
-  apply_post_steps(parts_.post_steps, *this, text, options.add_special, out);
+  out.type_ids.assign(out.size(), source == TokenSource::kFirst ? 0 : 1);
+  out.sources.assign(out.size(), source);
   return std::move(job.out);
 }
 

@@ -42,6 +42,8 @@ struct TokenizerParts {
   std::vector<bool> is_special;  ///< by id; ids beyond the end are not
   TokenId bos_id = -1;
   TokenId eos_id = -1;
+  std::optional<Truncation> truncation;  ///< the file's own rules
+  std::optional<Padding> padding;
   std::optional<MappedFile> file;  ///< keeps the bytes that pieces point into
 };
 
@@ -55,6 +57,10 @@ class PipelineTokenizer final : public Tokenizer {
   static Result<std::unique_ptr<Tokenizer>> make(TokenizerParts parts);
 
   Result<Encoding> encode(std::string_view text, const EncodeOptions& options) const override;
+  Result<Encoding> encode_pair(std::string_view first, std::string_view second,
+                               const EncodeOptions& options) const override;
+  std::optional<Truncation> file_truncation() const override { return parts_.truncation; }
+  std::optional<Padding> file_padding() const override { return parts_.padding; }
   std::string decode(std::span<const TokenId> ids, bool skip_special) const override;
   std::string token_bytes(TokenId id) const override;
   const DecodeSpec& decode_spec() const override { return parts_.decode; }
@@ -78,6 +84,8 @@ class PipelineTokenizer final : public Tokenizer {
     TextBudget budget;
     Encoding out;
   };
+  Result<Encoding> encode_texts(std::span<const std::string_view> texts, const EncodeOptions& options) const;
+  Result<Encoding> encode_text(std::string_view text, TokenSource source, const EncodeOptions& options) const;
   Status encode_segment(AlignedText text, Job& job) const;
   Status encode_words(PieceList words, Job& job) const;
 

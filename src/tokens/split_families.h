@@ -12,8 +12,9 @@ extern const std::string_view kGpt2Pattern;
 /// What a name in tokenizer.ggml.pre stands for.
 struct SplitFamily {
   std::string_view name;
-  std::span<const std::string_view> patterns;  ///< applied one after the other, matches and gaps isolated
-  bool normalizes_nfc = false;                 ///< the family's own tokenizer does, though the file does not say it
+  std::span<const std::string_view> patterns;                ///< applied one after the other, matches and gaps isolated
+  std::span<const std::string_view> patterns_of_bytes = {};  ///< the same, on the text in the byte-level alphabet
+  bool normalizes_nfc = false;  ///< the family's own tokenizer does, though the file does not say it
   bool takes_whole_words = false;
   bool adds_bos = false;  ///< where tokenizer.ggml.add_bos_token is missing
 };

@@ -15,16 +15,9 @@
 #include "formats/gguf.h"
 #include "text/byte_range.h"
 #include "tokens/decoder.h"
+#include "tokens/encoding.h"
 
 namespace vitro {
-
-using TokenId = int32_t;
-
-struct Encoding {
-  std::vector<TokenId> ids;
-  /// Bytes of the given text, one range an id; empty for tokens that the tokenizer added (BOS, EOS).
-  std::vector<ByteRange> ranges;
-};
 
 struct EncodeOptions {
   bool add_special = true;    ///< BOS / EOS as the tokenizer says
@@ -32,6 +25,9 @@ struct EncodeOptions {
   /// Bytes of the text in which nothing is parsed: a special token that has any of them in it is text (what a user
   /// wrote into a chat template). Ascending, not overlapping; they change nothing else.
   std::span<const ByteRange> plain = {};
+  /// Done only if asked for, even where the file has rules of its own (Tokenizer::file_truncation).
+  std::optional<Truncation> truncation = std::nullopt;
+  std::optional<Padding> padding = std::nullopt;
 };
 
 /// How a vocabulary entry is used.
@@ -47,6 +43,15 @@ class Tokenizer {
   /// UTF-8 is encoded with U+FFFD in place of broken parts; ranges still point into the bytes given. n log n in the
   /// text's length.
   virtual Result<Encoding> encode(std::string_view text, const EncodeOptions& options = {}) const = 0;
+
+  /// Two texts as one input, put together as the post-processor says ([CLS] A [SEP] B [SEP]). Errors as encode;
+  /// InvalidArgument for plain ranges, which are of one text.
+  virtual Result<Encoding> encode_pair(std::string_view first, std::string_view second,
+                                       const EncodeOptions& options = {}) const = 0;
+  /// The file's own rules for lengths, which encode does not apply by itself: libraries over the reference override
+  /// them too.
+  virtual std::optional<Truncation> file_truncation() const { return std::nullopt; }
+  virtual std::optional<Padding> file_padding() const { return std::nullopt; }
 
   /// Text of the ids; with skip_special, control tokens give nothing. Ids out of range give nothing. Broken bytes
   /// become U+FFFD as in the reference (tokens/decoder.h). Equals what StreamDecoder gives out for the same ids.

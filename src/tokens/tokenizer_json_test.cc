@@ -134,7 +134,7 @@ TEST(TokenizerJsonRefusals, WhatIsNotImplementedIsRefusedByName) {
       {R"("pre_tokenizer":null)",
        R"("pre_tokenizer":{"type":"Split","pattern":{"Regex":"\\R+"},"behavior":"Isolated","invert":false})", new_to_us,
        R"(\R+)"},
-      {R"("post_processor":null)", R"("post_processor":{"type":"BertProcessing"})", new_to_us, "BertProcessing"},
+      {R"("post_processor":null)", R"("post_processor":{"type":"BertProcessing"})", bad, "cls"},
       {R"({"type":"Fuse"})", R"({"type":"Melt"})", new_to_us, "Melt"},
       {R"({"type":"Fuse"})", R"({"type":"WordPiece"})", bad, "prefix"},
       {R"({"type":"Fuse"})", R"({"type":"Strip","content":"ab","start":1,"stop":0})", bad, "content"},

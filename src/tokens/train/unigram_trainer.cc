@@ -293,11 +293,13 @@ class UnigramTrainer {
     return out;
   }
 
-  /// Kudo 2018, 3.2: the loss of leaving out a piece, if its uses go to its alternative. `sum` of all counts.
+  /// Kudo 2018, 3.2: the loss of leaving out a piece, if its uses go to its alternative. `sum` of all counts. The new
+  /// sum ought to be sum + count * (length of the alternative - 1), as in SentencePiece; the reference multiplies with
+  /// the number of all pieces instead, and the order of the losses, thus the vocabulary, depends on it.
   static double loss_without(double count, const std::vector<double>& counts, double sum, double n_words,
                              const std::vector<int32_t>& alternative) {
     const double log_p = std::log(count) - std::log(sum);
-    const double log_new_sum = std::log(sum + count * static_cast<double>(alternative.size() - 1));
+    const double log_new_sum = std::log(sum + count * static_cast<double>(counts.size() - 1));
     double log_p_alternative = 0;
     for (const int32_t id : alternative) log_p_alternative += std::log(counts[static_cast<size_t>(id)] + count) - log_new_sum;
     return count / n_words * (log_p - log_p_alternative);
