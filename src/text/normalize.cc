@@ -1,10 +1,11 @@
-// Decompose, sort marks, compose again. The counting of changes follows the reference tokenizers, so that offsets are
-// the same.
+// Decompose, sort marks, and for NFC and NFKC compose again. The counting of changes follows the reference tokenizers,
+// so that offsets are the same.
 #include "text/normalize.h"
 
 #include <algorithm>
 #include <cstdint>
 
+#include "text/step_tables.h"
 #include "text/unicode.h"
 #include "text/utf8.h"
 
@@ -19,16 +20,12 @@ struct Mark {
 /// Collects decomposed characters and keeps each run of marks in canonical order.
 class Decomposer {
  public:
+  explicit Decomposer(bool is_compatible) : is_compatible_(is_compatible) {}
+
   void add(char32_t code, int change) {
-    if (const auto parts = decompose_once(code)) {
-      add((*parts)[0], change);  // tables nest at most three deep
-      if ((*parts)[1] != 0) add((*parts)[1], 1);
-      return;
-    }
-    const int combining = combining_class(code);
-    if (combining == 0) sort_marks();
-    chars_.push_back({{code, change}, combining});
-    if (combining == 0) first_mark_ = chars_.size();
+    const std::u32string_view compatible = is_compatible_ ? decompose_compatible(code) : std::u32string_view{};
+    for (size_t i = 0; i < compatible.size(); ++i) push(compatible[i], i == 0 ? change : 1);
+    if (compatible.empty()) add_canonical(code, change);
   }
   std::vector<Mark> finish() {
     sort_marks();
@@ -36,11 +33,26 @@ class Decomposer {
   }
 
  private:
+  void add_canonical(char32_t code, int change) {
+    if (const auto parts = decompose_once(code)) {
+      add_canonical((*parts)[0], change);  // tables nest at most three deep
+      if ((*parts)[1] != 0) add_canonical((*parts)[1], 1);
+      return;
+    }
+    push(code, change);
+  }
+  void push(char32_t code, int change) {
+    const int combining = combining_class(code);
+    if (combining == 0) sort_marks();
+    chars_.push_back({{code, change}, combining});
+    if (combining == 0) first_mark_ = chars_.size();
+  }
   void sort_marks() {
     std::stable_sort(chars_.begin() + static_cast<std::ptrdiff_t>(first_mark_), chars_.end(),
                      [](const Mark& a, const Mark& b) { return a.combining_class < b.combining_class; });
     first_mark_ = chars_.size();
   }
+  bool is_compatible_;
   std::vector<Mark> chars_;
   size_t first_mark_ = 0;
 };
@@ -68,22 +80,32 @@ std::vector<NormalizedChar> compose(const std::vector<Mark>& chars) {
 
 }  // namespace
 
-std::vector<NormalizedChar> to_nfc(std::string_view text) {
-  Decomposer decomposer;
+std::vector<NormalizedChar> normalize(std::string_view text, NormalForm form) {
+  Decomposer decomposer(form == NormalForm::kNfkc || form == NormalForm::kNfkd);
   for (size_t pos = 0; pos < text.size();) {
     const CodePoint point = decode_utf8(text.substr(pos));
     decomposer.add(point.value, 0);
     pos += static_cast<size_t>(point.n_bytes);
   }
-  return compose(decomposer.finish());
+  const std::vector<Mark> chars = decomposer.finish();
+  if (form == NormalForm::kNfc || form == NormalForm::kNfkc) return compose(chars);
+  std::vector<NormalizedChar> out;
+  out.reserve(chars.size());
+  for (const Mark& mark : chars) out.push_back(mark.character);
+  return out;
 }
 
-bool is_trivially_nfc(std::string_view text) {
-  // U+0300 is the bytes CC 80; every smaller code point has a lead byte below CC.
-  return std::all_of(text.begin(), text.end(), [](char c) {
-    const auto byte = static_cast<uint8_t>(c);
-    return byte < 0xCC;
-  });
+bool is_trivially_normal(std::string_view text, NormalForm form) {
+  for (size_t pos = 0; pos < text.size();) {
+    if (static_cast<uint8_t>(text[pos]) < 0x80) {
+      ++pos;
+      continue;
+    }
+    const CodePoint point = decode_utf8(text.substr(pos));
+    if (!is_stable(point.value, form)) return false;
+    pos += static_cast<size_t>(point.n_bytes);
+  }
+  return true;
 }
 
 }  // namespace vitro

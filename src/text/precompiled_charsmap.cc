@@ -41,6 +41,7 @@ PrecompiledCharsmap::Rule PrecompiledCharsmap::find(std::string_view text, bool 
   size_t node = offset_of(units_[0]);
   for (size_t i = 0; i < std::min(text.size(), kMaxKeyBytes); ++i) {
     const auto byte = static_cast<uint8_t>(text[i]);
+    if (stops_at_first && byte == 0) break;
     node ^= byte;
     if (node >= units_.size() || label_of(units_[node]) != byte) break;
     const uint32_t unit = units_[node];

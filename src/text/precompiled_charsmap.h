@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "text/utf8.h"
 
 namespace vitro {
 
@@ -31,7 +32,9 @@ class PrecompiledCharsmap {
   bool empty() const { return units_.empty(); }
   /// The rule with the longest key that `text` starts with.
   Rule longest(std::string_view text) const { return find(text, false); }
-  /// The one with the shortest.
+  /// False if a replacement may not be UTF-8.
+  bool writes_utf8() const { return is_valid_utf8(replacements_); }
+  /// The one with the shortest. A zero byte ends the text, as in the reference.
   Rule shortest(std::string_view text) const { return find(text, true); }
 
  private:

@@ -13,6 +13,8 @@
 #include "base/result.h"
 #include "text/aligned_text.h"
 #include "text/byte_range.h"
+#include "text/normalize.h"
+#include "text/precompiled_charsmap.h"
 #include "text/sentencepiece_normalizer.h"
 #include "text/split_pattern.h"
 
@@ -52,11 +54,41 @@ class TextBudget {
   size_t n_left_;
 };
 
-struct NfcStep {};
+struct NormalFormStep {
+  NormalForm form = NormalForm::kNfc;
+};
+using NfcStep = NormalFormStep;  ///< as made by default
+/// What becomes of each character for itself.
+enum class CharacterMap : uint8_t {
+  kLowercase,
+  kRemoveMarks,         ///< StripAccents
+  kRemoveNonspacing,    ///< BertNormalizer, after NFD
+  kClean,               ///< BertNormalizer: no controls, every white space a space
+  kSpaceAroundChinese,  ///< BertNormalizer
+  kNmt,                 ///< the rules of the normalizer of that name
+};
+struct CharacterMapStep {
+  CharacterMap map = CharacterMap::kLowercase;
+};
+/// White space at the ends of each piece goes.
+struct StripStep {
+  bool strips_left = true;
+  bool strips_right = true;
+};
 /// Every occurrence of `pattern` becomes `content`, which stands for the last character of the occurrence.
 struct ReplaceStep {
   std::string pattern;
   std::string content;
+};
+/// The same for the matches of a pattern.
+struct ReplacePatternStep {
+  SplitPattern pattern;
+  std::string content;
+};
+/// SentencePiece's table of rules as `tokenizers` applies it: a cluster of less than six bytes becomes what the
+/// shortest rule at its start says; else each character what the shortest rule at its own start says.
+struct PrecompiledStep {
+  PrecompiledCharsmap charsmap;
 };
 /// `prefix` goes before each piece and stands for its first character. With unless_present not before a piece that
 /// starts with it; with at_start_only not before pieces that do not start the original text.
@@ -70,6 +102,22 @@ struct SplitStep {
   SplitBehavior behavior = SplitBehavior::kIsolated;
   bool is_inverted = false;  ///< what does not match counts as the match
 };
+/// The matches are single characters.
+enum class CharacterTest : uint8_t { kWhiteSpace, kPunctuation, kNumeric, kDelimiter };
+struct CharacterSplitStep {
+  CharacterTest test = CharacterTest::kWhiteSpace;
+  SplitBehavior behavior = SplitBehavior::kRemoved;
+  char32_t delimiter = 0;  ///< of kDelimiter
+};
+/// Runs of word characters, and runs of what is neither that nor white space.
+struct WordSplitStep {};
+/// A cut where the script changes. Spaces and characters without a script belong to what is before them; at the start
+/// they are dropped.
+struct ScriptSplitStep {};
+/// Pieces of n_characters; the last may be shorter.
+struct LengthSplitStep {
+  size_t n_characters = 1;  ///< > 0
+};
 /// Every byte becomes its character in the alphabet of byte_level.h and stands for the character it came from.
 struct ByteLevelStep {};
 /// All that SentencePiece does before its model sees the text. A byte stands for what lies between its origin and the
@@ -77,7 +125,9 @@ struct ByteLevelStep {};
 struct SentencePieceStep {
   SentencePieceNormalizer normalizer;
 };
-using TextStep = std::variant<NfcStep, ReplaceStep, PrependStep, SplitStep, ByteLevelStep, SentencePieceStep>;
+using TextStep = std::variant<NormalFormStep, CharacterMapStep, StripStep, ReplaceStep, ReplacePatternStep,
+                              PrecompiledStep, PrependStep, SplitStep, CharacterSplitStep, WordSplitStep,
+                              ScriptSplitStep, LengthSplitStep, ByteLevelStep, SentencePieceStep>;
 
 /// Applies one step to all pieces. Unsupported as SplitPattern::find_all, and if the text grows beyond the budget or
 /// kMaxTextBytes.

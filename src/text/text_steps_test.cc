@@ -76,7 +76,7 @@ TEST(TextSteps, PrependAtTheStartOnly) {
 
 TEST(TextSteps, CompositionKeepsOrigins) {
   PieceList list = PieceList::whole(AlignedText::from("xe\u0301y"));
-  ASSERT_TRUE(apply_step(NfcStep{}, list));
+  ASSERT_TRUE(apply_step(NormalFormStep{NormalForm::kNfc}, list));
   EXPECT_EQ(list.text.text(), "x\u00E9y");
   EXPECT_EQ(list.text.origin({1, 3}), (ByteRange{1, 2}));  // the composite stands for its starter, as in the reference
   EXPECT_EQ(list.text.origin({3, 4}), (ByteRange{4, 5}));

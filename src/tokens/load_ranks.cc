@@ -7,6 +7,7 @@
 
 #include "formats/json.h"
 #include "formats/quote_name.h"
+#include "text/base64.h"
 #include "text/byte_level.h"
 #include "tokens/load_sources.h"
 #include "tokens/rank_encodings.h"
@@ -17,31 +18,6 @@ namespace {
 constexpr size_t kMaxFileBytes = size_t{64} << 20;  // the largest published file has 3.6 MB
 constexpr size_t kMaxRankBytes = 512;               // of one piece; bounds the cuts that are looked up
 constexpr std::string_view kWhere = "[ranks]";
-
-int base64_value(char c) {
-  if (c >= 'A' && c <= 'Z') return c - 'A';
-  if (c >= 'a' && c <= 'z') return c - 'a' + 26;
-  if (c >= '0' && c <= '9') return c - '0' + 52;
-  if (c == '+') return 62;
-  return c == '/' ? 63 : -1;
-}
-
-/// Nothing for what is no base64 with its padding (RFC 4648).
-std::optional<std::string> from_base64(std::string_view text) {
-  if (text.empty() || text.size() % 4 != 0) return std::nullopt;
-  const size_t n_padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
-  std::string out;
-  uint32_t bits = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const int value = i + n_padding >= text.size() ? 0 : base64_value(text[i]);
-    if (value < 0) return std::nullopt;
-    bits = (bits << 6) | static_cast<uint32_t>(value);
-    if (i % 4 != 3) continue;
-    for (const int shift : {16, 8, 0}) out += static_cast<char>((bits >> shift) & 0xFFU);
-  }
-  out.resize(out.size() - n_padding);
-  return out;
-}
 
 struct Rank {
   std::string piece;  ///< in the byte-level alphabet

@@ -113,10 +113,18 @@ Result<TokenizerParts> read_json_file(const MappedFile& file, const Request& req
   return read_tokenizer_json_file(file);
 }
 
+/// Named itself, a .model is SentencePiece's; in a folder it is what the folder's settings make of it.
+Result<TokenizerParts> read_model_file(const MappedFile& file, const Request& request) {
+  if (!request.is_folder) return read_sentencepiece(file.bytes());
+  VITRO_TRY_ASSIGN(const TokenizerSettings settings, read_settings(file.path().parent_path()));
+  if (settings.tokenizer_class.empty()) return read_sentencepiece(file.bytes());
+  return read_sentencepiece_class(file.bytes(), settings);
+}
+
 Result<TokenizerParts> read_other_file(const MappedFile& file, const Request& request) {
   const std::string name = file.path().filename().string();
   if (looks_like_ranks(file.text())) return read_ranks(file.text(), name, request.encoding);
-  if (is_model_name(name)) return read_sentencepiece(file.bytes());
+  if (is_model_name(name)) return read_model_file(file, request);
   return fail(ErrorCode::kUnsupported,
               "not a tokenizer that is known: neither a tokenizer.json, a GGUF file, a rank file nor called *.model");
 }
