@@ -178,7 +178,10 @@ void ChatRepl::undo(const std::string&) {
 }
 
 void ChatRepl::retry(const std::string&) {
-  ++chat_.options().generate.sampler.seed;
+  SamplerConfig& sampler = chat_.options().generate.sampler;
+  ++sampler.seed;
+  if (sampler.temperature == 0)
+    talk("{}\n", dimmed("at temperature 0 the answer is always the same; see --temperature"));
   turn([&](const TokenCallback& on_token, const PromptProgress& on_progress) {
     return chat_.retry(on_token, on_progress);
   });
