@@ -119,7 +119,8 @@ TEST(Cli, SeedsDecide) {
 }
 
 TEST(Cli, HelpShowsAnExample) {
-  for (const std::string command : {"run", "tokenize", "tokenizer train", "show", "eval", "verify", "demo"}) {
+  for (const std::string command :
+       {"run", "chat", "template", "tokenize", "tokenizer train", "show", "eval", "verify", "demo"}) {
     const Ran ran = vitro(command + " --help");
     EXPECT_EQ(ran.code, 0) << command;
     EXPECT_NE(ran.out.find("vitro " + command), std::string::npos) << ran.out;
@@ -236,7 +237,9 @@ std::vector<std::string> working_commands() {
           "eval " + golden("llama-gqa") + " --ids 1,2,3",
           "eval " + golden("llama-gqa") + " --ids 1,2,3 --cache-type f32,int8",
           "verify " + golden("llama-mqa"),
-          "tokenize " + tokenizer + " 'The glass is clear.'"};
+          "tokenize " + tokenizer + " 'The glass is clear.'",
+          "tokenize " + tokenizer + " 'The glass is clear.' --count",
+          "tokenize " + tokenizer + " 'The glass is clear.' --html -"};
 }
 
 TEST(Output, AFullDiskIsOneLineAndOne) {
