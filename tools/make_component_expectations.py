@@ -28,10 +28,10 @@ TEXTS = [
     "", " ", "\t\n ", "Hello, World!  It's 42\u00b2\u0663 \u2167.", "\u0130stanbul \u03a3\u0391\u03a3 \u01c5 \u1e9e \u212a", "caf\u00e9 cafe\u0301 \u1e69 s\u0323\u0307 s\u0307\u0323 \u0344\u0323",
     "\ufb01n \u00bd \u2460 \uff21\uff22\u3000\u33a1 \ufdfa \u1d2c", "\uac00\uac01 \u1100\u1161\u11a8 \u1112\u1161\u11ab\u0301", "\u4eca\u5929hello\u5929\u6c14 \u3053\u3093\u30cb\u30c1\u30fc \uc548\ub155",
     "\u0000\u0001a\u007f\u0085b\u00ad\u200b\u200d\u202e\ufeff\ufffd\ue000", "\u0928\u092e\u0938\u094d\u0924\u0947 \u0e2a\u0e27\u0e31\u0e2a \u0645\u064e\u0631", "\U0001f468\u200d\U0001f469\u200d\U0001f467\U0001f44d\U0001f3fd \U0001f1e9\U0001f1ea 1\ufe0f\u20e3 \U0001d400\U0001d7ce",
-    "--a-b--c- $x+y=z \u2581\u2581x \u2581", "aaa a  a", "\r\na\r\n\r e\u0301\u0301 \u0301x", " \u3000 a \u0430\u0431 \u00b5 1a ",
+    "--a-b--c- $x+y=z \u2581\u2581x \u2581", "aaa a  a", "\u00a9\u200d\U0001f468 \u00a9\u200d \u0915\u094d\u0937\u0301 \u06dda", "\r\na\r\n\r e\u0301\u0301 \u0301x", " \u3000 a \u0430\u0431 \u00b5 1a ",
 ]
 RULES = {"\ufb01": "fi", "\u00bd": "1\u20442", "e\u0301": "\u00e9", "\r": " ", "\u0001": "", "\u0000": "", "\u007f": "", "a\u0301\u0323": "A", "\u00ad": "", "\u30ac": "\u30ab\u3099", "\u2460": "(1)",
-         "\u0301": "", "\u1100\u1161": "\uac00", "\u06dd": "xx"}
+         "\u0301": "", "\u1100\u1161": "\uac00", "\u06dd": "xx", "\u00a9": "(c)"}
 
 
 def precompiled() -> normalizers.Normalizer:
