@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws random texts and compares single normalizers and pre-tokenizers of tokenizer.json with the `tokenizers` package.
 
-    .venv/bin/python tools/compare_components.py [WORD...] [--count 5000] [--seed 1] [--vitro build/release/vitro]
+    .venv/bin/python tools/compare_components.py [WORD...] [--count 5000] [--seed 1] [--every] [--vitro build/release/vitro]
 
 Each component is put into a tokenizer.json of its own around a model of few words, so that the offsets of the tokens show
 where pieces begin and end. With a pre-tokenizer every piece is one unknown token. With a normalizer, a cut after every character
@@ -9,11 +9,16 @@ follows, and the characters that the normalizer can give have ids of their own, 
 the words in their JSON are left out. Texts are those of compare_tokenizers.py. Prints the first differences; exit 1 if there is any.
 """
 import argparse
+import base64
+import io
 import json
+import struct
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
+from sentencepiece import SentencePieceTrainer
 from tokenizers import Tokenizer
 
 import make_pre_tokenizer_expectations as pre_tokenizers
@@ -33,6 +38,57 @@ def replace(kind: str, pattern: str, content: str) -> dict:
 
 def sequence(*parts: dict) -> dict:
     return {"type": "Sequence", "normalizers": list(parts)}
+
+
+def fields(message: bytes) -> Iterator[tuple[int, bytes]]:
+    """Numbers and bytes of the members of a protobuf message that have a length."""
+    pos = 0
+
+    def varint() -> int:
+        nonlocal pos
+        value, shift = 0, 0
+        while True:
+            byte = message[pos]
+            pos += 1
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+
+    while pos < len(message):
+        key = varint()
+        if key & 7 == 0:
+            varint()
+        elif key & 7 == 2:
+            size = varint()
+            yield key >> 3, message[pos : pos + size]
+            pos += size
+        else:
+            pos += 8 if key & 7 == 1 else 4
+
+
+def rules_of(name: str) -> bytes:
+    """The charsmap of SentencePiece's rules of this name (normalizer_spec is member 3 of a model, the charsmap member 2 of it)."""
+    model = io.BytesIO()
+    SentencePieceTrainer.train(sentence_iterator=iter(["a few words for a small model"] * 4), model_writer=model, vocab_size=20,
+                               hard_vocab_limit=False, normalization_rule_name=name, minloglevel=2)
+    specs = [value for number, value in fields(model.getvalue()) if number == 3]
+    return next(value for number, value in fields(specs[0]) if number == 2)
+
+
+def first_bytes() -> bytes:
+    """A charsmap in which every byte is a key and becomes "X", so that its answers show the clusters of a text."""
+    n_units, keys, leaf = 1024, 256, 512
+    units = [0] * n_units
+    units[0] = keys << 10
+    for byte in range(1, 256):
+        units[keys + byte] = byte | 1 << 8 | ((keys + byte) ^ leaf) << 10
+    units[leaf] = 1 << 31
+    return struct.pack(f"<{n_units + 1}I", 4 * n_units, *units) + b"X\0"
+
+
+def precompiled(charsmap: bytes) -> dict:
+    return {"type": "Precompiled", "precompiled_charsmap": base64.b64encode(charsmap).decode()}
 
 
 NORMALIZERS = [
@@ -55,6 +111,9 @@ NORMALIZERS = [
     sequence({"type": "NFD"}, {"type": "NFC"}),
     sequence({"type": "NFKC"}, {"type": "Nmt"}, replace("Regex", " {2,}", " ")),
     sequence({"type": "NFKD"}, {"type": "ByteLevel"}),
+    precompiled(first_bytes()),
+    *(precompiled(rules_of(name)) for name in ("nfkc", "nmt_nfkc", "nmt_nfkc_cf")),
+    sequence(precompiled(rules_of("nmt_nfkc")), replace("Regex", " {2,}", "\u2581"), {"type": "Lowercase"}),
     sequence({"type": "Nmt"}, {"type": "Strip", "strip_left": True, "strip_right": False}, {"type": "Lowercase"}, {"type": "NFKC"}),
 ]
 
@@ -86,8 +145,19 @@ def compare(name: str, file: dict, texts: list[str], vitro: str) -> int:
             n_wrong += 1
             if n_wrong <= SHOWN:
                 print(f"{json.dumps(text)}\n  {what}")
-    print(f"{name}: {len(texts) - n_wrong} of {len(texts)} texts agree", flush=True)
+    print(f"{name[:200]}: {len(texts) - n_wrong} of {len(texts)} texts agree", flush=True)
     return n_wrong
+
+
+def random_texts(seed: int, count: int) -> list[str]:
+    source = Texts(seed, [])
+    return [source.draw() for _ in range(count)]
+
+
+def every_code_point() -> list[str]:
+    """A hundred in a text; a line break keeps them apart."""
+    codes = pre_tokenizers.CODES
+    return ["".join(f"a{chr(code)}1\n" for code in codes[i : i + 100]) for i in range(0, len(codes), 100)]
 
 
 def main() -> int:
@@ -96,9 +166,9 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=5000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--vitro", default="build/release/vitro")
+    parser.add_argument("--every", action="store_true", help="instead of random texts: every code point, behind an 'a' and before a '1'")
     options = parser.parse_args()
-    source = Texts(options.seed, [])
-    texts = [source.draw() for _ in range(options.count)]
+    texts = every_code_point() if options.every else random_texts(options.seed, options.count)
     chosen = [item for item in files(texts) if not options.words or any(word in item[0] for word in options.words)]
     return 1 if sum([compare(name, file, texts, options.vitro) for name, file in chosen]) else 0
 
