@@ -38,6 +38,7 @@ struct Options {
   std::optional<std::string> text;
   std::optional<std::string> ids;
   std::string file;
+  std::string encoding;
   int64_t vocab_size = 0;
   bool no_special = false;
   bool skip_special = false;
@@ -46,6 +47,7 @@ struct Options {
   bool as_jsonl = false;
   bool has_decoded = false;
   bool is_count = false;
+  std::optional<std::string> pair;
   std::optional<std::string> diff;
   std::optional<std::string> html;
 
@@ -53,8 +55,10 @@ struct Options {
 };
 
 void add_options(CLI::App& app, Options& options) {
-  app.add_option("MODEL", options.model,
-                 "folder with tokenizer.json, that file, a .gguf, or llama2.c's tokenizer (--vocab-size)")
+  app.add_option(
+         "MODEL", options.model,
+         "folder with tokenizer files, one of them (tokenizer.json, .model, .tiktoken, ...), a .gguf, or llama2.c's "
+         "tokenizer (--vocab-size)")
       ->required();
   auto* text = app.add_option("TEXT", options.text, "the text; '-' or nothing reads it from the standard input");
   auto* ids = app.add_option("--ids", options.ids, "decode these ids, separated by commas, instead of encoding a text");
@@ -62,12 +66,16 @@ void add_options(CLI::App& app, Options& options) {
   app.add_flag("--skip-special", options.skip_special, "with --ids: leave special tokens out of the text")->needs(ids);
   app.add_flag("--no-parse-special", options.no_parse_special,
                "special tokens written in the text are text like any other; without it they are tokens");
+  app.add_option("--encoding", options.encoding,
+                 "MODEL is a file of ranks (tiktoken) of this encoding; without it the file's name and size decide");
   app.add_option("--vocab-size", options.vocab_size, "MODEL is a llama2.c tokenizer with this many pieces");
   auto* json = app.add_flag("--json", options.as_json, "one JSON object instead of the table");
   auto* jsonl = app.add_flag("--jsonl", options.as_jsonl, "read one JSON string a line, write one JSON object a line");
   auto* file = app.add_option("--file", options.file, "read the text, or the lines of --jsonl, from this file");
   app.add_flag("--decoded", options.has_decoded, "show the text that each token is, beside its piece")->excludes(ids);
   auto* count = app.add_flag("--count", options.is_count, "only count: tokens, characters, bytes, tokens a character");
+  auto* pair =
+      app.add_option("--pair", options.pair, "a second text, put together with the first as the tokenizer says");
   auto* diff =
       app.add_option("--diff", options.diff, "another MODEL: where the two cut the text otherwise, and totals");
   auto* html =
@@ -78,12 +86,13 @@ void add_options(CLI::App& app, Options& options) {
   count->excludes(ids)->excludes(jsonl);
   diff->excludes(ids)->excludes(jsonl)->excludes(count);
   html->excludes(ids)->excludes(jsonl)->excludes(count)->excludes(diff)->excludes(json);
+  pair->excludes(ids)->excludes(jsonl)->excludes(count)->excludes(diff)->excludes(html);
   app.footer(kExample);
 }
 
 Result<std::unique_ptr<Tokenizer>> load(const Options& options) {
   if (options.vocab_size != 0) return load_llama2c_tokenizer(options.model, options.vocab_size);
-  return load_tokenizer(options.model);
+  return load_tokenizer(options.model, options.encoding);
 }
 
 Result<std::string> jsonl_answer(const Tokenizer& tokenizer, std::string_view line, const Options& options) {
@@ -178,6 +187,11 @@ Status write_page(const std::string& page, const std::string& path) {
 
 Status run_text(const Tokenizer& tokenizer, const Options& options) {
   VITRO_TRY_ASSIGN(const std::string text, input_text(options));
+  if (options.pair) {
+    VITRO_TRY_ASSIGN(const Encoding both, tokenizer.encode_pair(text, *options.pair, options.encode()));
+    print_pair(tokenizer, text, *options.pair, both, options.as_json);
+    return {};
+  }
   if (options.diff) return run_diff(tokenizer, text, options);
   VITRO_TRY_ASSIGN(const Encoding encoding, tokenizer.encode(text, options.encode()));
   if (options.html) return write_page(tokens_page(tokenizer, options.model, text, encoding), *options.html);

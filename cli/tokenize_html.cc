@@ -94,7 +94,7 @@ std::string tooltip(const Tokenizer& tokenizer, const Encoding& encoding, const 
   for (size_t i = cell.first; i < cell.first + cell.n; ++i) {
     const ByteRange range = encoding.ranges[i];
     const std::string where =
-        range.empty() ? "added by the tokenizer" : fmt::format("bytes {}-{}", range.begin, range.end);
+        is_added(encoding, i) ? "added by the tokenizer" : fmt::format("bytes {}-{}", range.begin, range.end);
     out += fmt::format("{}id {}, {}, {}", out.empty() ? "" : "&#10;", encoding.ids[i], where,
                        escaped_attribute(tokenizer.piece(encoding.ids[i])));
   }

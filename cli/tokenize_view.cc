@@ -42,6 +42,11 @@ std::string json_ranges(const std::vector<ByteRange>& ranges) {
 
 }  // namespace
 
+bool is_added(const Encoding& encoding, size_t idx) {
+  const TokenSource source = encoding.sources[idx];
+  return source == TokenSource::kAdded || source == TokenSource::kPadding;
+}
+
 std::vector<TokenCell> token_cells(const Encoding& encoding) {
   std::vector<TokenCell> cells;
   for (size_t i = 0; i < encoding.ids.size(); ++i) {
@@ -113,11 +118,41 @@ void print_table(const Tokenizer& tokenizer, const Encoding& encoding, bool has_
   put("{:>8}  {:>13}  {:<{}}{}\n", "id", "bytes", "piece", has_decoded ? 24 : 0, has_decoded ? "  text" : "");
   for (size_t i = 0; i < encoding.ids.size(); ++i) {
     const ByteRange range = encoding.ranges[i];
-    const std::string bytes = range.empty() ? "added" : fmt::format("{}-{}", range.begin, range.end);
+    const std::string bytes = is_added(encoding, i) ? "added" : fmt::format("{}-{}", range.begin, range.end);
     const std::string piece = printable(tokenizer.piece(encoding.ids[i]));
     put("{:>8}  {:>13}  {:<{}}{}\n", encoding.ids[i], bytes, piece, has_decoded ? 24 : 0,
         has_decoded ? "  '" + decoded(tokenizer, encoding.ids[i]) + "'" : "");
   }
+}
+
+void print_pair(const Tokenizer& tokenizer, std::string_view first, std::string_view second, const Encoding& encoding,
+                bool is_json) {
+  const auto text_of = [&](size_t i) { return is_added(encoding, i) ? 0 : static_cast<int>(encoding.sources[i]) + 1; };
+  if (!is_json) {
+    put("{:>8}  {:>4}  {:>4}  {:>13}  piece\n", "id", "type", "text", "bytes");
+    for (size_t i = 0; i < encoding.size(); ++i) {
+      const ByteRange range = encoding.ranges[i];
+      put("{:>8}  {:>4}  {:>4}  {:>13}  {}\n", encoding.ids[i], encoding.type_ids[i],
+          is_added(encoding, i) ? "-" : std::to_string(text_of(i)),
+          is_added(encoding, i) ? "added" : fmt::format("{}-{}", range.begin, range.end),
+          printable(tokenizer.piece(encoding.ids[i])));
+    }
+    return;
+  }
+  std::vector<int> texts;
+  for (size_t i = 0; i < encoding.size(); ++i) texts.push_back(text_of(i));
+  std::vector<ByteRange> offsets(encoding.size());
+  for (const int text : {1, 2}) {
+    std::vector<ByteRange> ranges = encoding.ranges;
+    for (size_t i = 0; i < ranges.size(); ++i) ranges[i] = texts[i] == text ? ranges[i] : ByteRange{};
+    ranges = code_point_offsets(text == 1 ? first : second, ranges);
+    for (size_t i = 0; i < ranges.size(); ++i) offsets[i] = texts[i] == text ? ranges[i] : offsets[i];
+  }
+  const auto number = [](int n) { return std::to_string(n); };
+  put(R"({{"ids":{},"tokens":{},"type_ids":{},"texts":{},"offsets":{},"byte_offsets":{}}})"
+      "\n",
+      json_ids(encoding.ids), json_pieces(tokenizer, encoding.ids), json_list(encoding.type_ids, number),
+      json_list(texts, number), json_ranges(offsets), json_ranges(encoding.ranges));
 }
 
 void print_colours(std::string_view text, const Encoding& encoding) {

@@ -9,6 +9,9 @@
 
 namespace vitro {
 
+/// True for a token that the tokenizer put there (BOS, EOS).
+bool is_added(const Encoding& encoding, size_t idx);
+
 /// Neighbouring tokens that share characters, with the bytes that they are; a token that the tokenizer added is a cell
 /// without bytes.
 struct TokenCell {
@@ -38,6 +41,9 @@ std::string json_pieces(const Tokenizer& tokenizer, const std::vector<TokenId>& 
 
 /// id, bytes, piece and, if asked for, text of each token.
 void print_table(const Tokenizer& tokenizer, const Encoding& encoding, bool has_decoded);
+/// Two texts as one input: which text each token is of, its bytes there, its type id.
+void print_pair(const Tokenizer& tokenizer, std::string_view first, std::string_view second, const Encoding& encoding,
+                bool is_json);
 /// The text again, each cell on the other one of two backgrounds.
 void print_colours(std::string_view text, const Encoding& encoding);
 /// Tokens, characters, bytes, tokens a character.

@@ -24,8 +24,8 @@ constexpr const char* kUsage =
     "'vitro tokenizer train --help' shows the options and an example.\n";
 constexpr const char* kExample =
     "Example:\n"
-    "  vitro tokenizer train tests/data/real/text.txt --vocab-size 400 --special '<|endoftext|>' --output "
-    "/tmp/tokenizer.json\n"
+    "  vitro tokenizer train tests/data/real/text.txt --vocab-size 400 --special '<|end|>' --output "
+    "build/tokenizer.json --force\n"
     "Lines are looked at one by one. Special tokens written in the text are text. Other libraries load the file, too.";
 
 struct Options {
@@ -45,7 +45,9 @@ void add_vocabulary_options(CLI::App& app, Options& options) {
   add("--model", options.model, "bpe (over bytes), wordpiece or unigram")
       ->capture_default_str()
       ->check(CLI::IsMember({"bpe", "wordpiece", "unigram"}));
-  add("--vocab-size", training.vocab_size, "pieces, special tokens included")->capture_default_str()->check(at_least(1));
+  add("--vocab-size", training.vocab_size, "pieces, special tokens included")
+      ->capture_default_str()
+      ->check(at_least(1));
   add("--special", training.special_tokens,
       "a special token, repeatable; they get the first ids (default: none; wordpiece: [PAD] [UNK] [CLS] [SEP] [MASK])")
       ->allow_extra_args(false);
@@ -62,12 +64,14 @@ void add_vocabulary_options(CLI::App& app, Options& options) {
 void add_options(CLI::App& app, Options& options) {
   app.add_option("FILE", options.files, "text files")->required();
   add_vocabulary_options(app, options);
-  app.add_option("--pattern", options.training.pattern,
-                 "bpe: how text is cut into words, by the name of a family as in GGUF files (gpt2, llama-bpe, qwen2, "
-                 "gpt-4o, ...) or as a regular expression (default: gpt2)")
+  app.add_option(
+         "--pattern", options.training.pattern,
+         "bpe: how text is cut into words, as a regular expression or by the name that GGUF files give the way of "
+         "a family (tokenizer.ggml.pre); default: as ByteLevel does it by itself")
       ->group("Text");
-  app.add_option("--normalizer", options.training.normalizer,
-                 fmt::format("{} (default: bpe none, wordpiece bert, unigram nfkc)", fmt::join(normalizer_names(), ", ")))
+  app.add_option(
+         "--normalizer", options.training.normalizer,
+         fmt::format("{} (default: bpe none, wordpiece bert, unigram nfkc)", fmt::join(normalizer_names(), ", ")))
       ->group("Text");
   app.add_option("--output", options.output, "where to write tokenizer.json")->required()->group("Output");
   app.add_flag("--force", options.may_replace, "replace the output if it exists")->group("Output");

@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
-"""Draws random texts and compares single normalizers and pre-tokenizers of tokenizer.json with the `tokenizers` package.
+"""Compares each normalizer and pre-tokenizer of tokenizer.json with the `tokenizers` package on random texts.
 
-    .venv/bin/python tools/compare_components.py [WORD...] [--count 5000] [--seed 1] [--every] [--vitro build/release/vitro]
+    .venv/bin/python tools/compare_components.py [--only NAME] [--count 10000] [--seed 1] [--every]
+        [--vitro build/release/vitro]
 
-Each component is put into a tokenizer.json of its own around a model of few words, so that the offsets of the tokens show
-where pieces begin and end. With a pre-tokenizer every piece is one unknown token. With a normalizer, a cut after every character
-follows, and the characters that the normalizer can give have ids of their own, so that ids show its text. Components without one of
-the words in their JSON are left out. Texts are those of compare_tokenizers.py. Prints the first differences; exit 1 if there is any.
+Each component stands in two tokenizers: one whose model writes the bytes of the text it gets (byte fallback), one whose model
+makes one token of each piece. So ids and offsets show the text, the origins and the cuts. Prints the first differences; exit 1
+if there is any. Texts are those of compare_tokenizers.py.
 """
 import argparse
-import base64
 import io
 import json
 import struct
@@ -18,26 +17,12 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from compare_tokenizers import Texts, difference, of_tokenizers, ours
 from sentencepiece import SentencePieceTrainer
-from tokenizers import Tokenizer
+from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 
-import make_pre_tokenizer_expectations as pre_tokenizers
-from compare_tokenizers import Answer, Texts, difference, ours
-
-SHOWN = 3
-SIMPLE = ["NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "Nmt", "ByteLevel"]
-
-
-def bert(clean: bool, chinese: bool, accents: bool | None, lower: bool) -> dict:
-    return {"type": "BertNormalizer", "clean_text": clean, "handle_chinese_chars": chinese, "strip_accents": accents, "lowercase": lower}
-
-
-def replace(kind: str, pattern: str, content: str) -> dict:
-    return {"type": "Replace", "pattern": {kind: pattern}, "content": content}
-
-
-def sequence(*parts: dict) -> dict:
-    return {"type": "Sequence", "normalizers": list(parts)}
+N, P = normalizers, pre_tokenizers
+BEHAVIORS = ["removed", "isolated", "merged_with_previous", "merged_with_next", "contiguous"]
 
 
 def fields(message: bytes) -> Iterator[tuple[int, bytes]]:
@@ -87,90 +72,92 @@ def first_bytes() -> bytes:
     return struct.pack(f"<{n_units + 1}I", 4 * n_units, *units) + b"X\0"
 
 
-def precompiled(charsmap: bytes) -> dict:
-    return {"type": "Precompiled", "precompiled_charsmap": base64.b64encode(charsmap).decode()}
+def components() -> dict[str, object]:
+    out: dict[str, object] = {
+        "nfc": N.NFC(), "nfd": N.NFD(), "nfkc": N.NFKC(), "nfkd": N.NFKD(), "lowercase": N.Lowercase(), "strip-accents": N.StripAccents(),
+        "strip": N.Strip(), "strip-left": N.Strip(True, False), "strip-right": N.Strip(False, True), "prepend": N.Prepend("\u2581x"),
+        "replace": N.Replace("a", "\u00e9\u00e9"), "replace-regex": N.Replace(Regex(r"\s+"), "\u2581"), "replace-gone": N.Replace(Regex("[aeiou ]"), ""),
+        "byte-level-normalizer": N.ByteLevel(), "nmt": N.Nmt(),
+        "nfd-strip-accents": N.Sequence([N.NFD(), N.StripAccents()]),
+        "nfkc-lower-strip": N.Sequence([N.NFKC(), N.Lowercase(), N.Strip(), N.NFD()]),
+        "nmt-nfkc-spaces": N.Sequence([N.Nmt(), N.NFKC(), N.Replace(Regex(" {2,}"), " ")]),
+        "bytes": P.ByteLevel(), "bytes-no-space": P.ByteLevel(False), "bytes-no-regex": P.ByteLevel(True, use_regex=False),
+        "whitespace": P.Whitespace(), "whitespace-split": P.WhitespaceSplit(), "bert-pre": P.BertPreTokenizer(),
+        "scripts": P.UnicodeScripts(), "delimiter": P.CharDelimiterSplit("a"), "digits": P.Digits(False), "digits-single": P.Digits(True),
+        "fixed-length": P.FixedLength(3),
+        "scripts-digits-punctuation": P.Sequence([P.UnicodeScripts(), P.Digits(True), P.Punctuation("contiguous")]),
+        "whitespace-metaspace": P.Sequence([P.WhitespaceSplit(), P.Metaspace()]),
+        "whitespace-metaspace-first": P.Sequence([P.WhitespaceSplit(), P.Metaspace(prepend_scheme="first")]),
+    }
+    out["precompiled-clusters"] = N.Precompiled(first_bytes())
+    for rules in ("nfkc", "nmt_nfkc", "nmt_nfkc_cf"):
+        out[f"precompiled-{rules}"] = N.Precompiled(rules_of(rules))
+    for clean in (True, False):
+        for chinese in (True, False):
+            for accents in (True, False, None):
+                for lower in (True, False):
+                    out[f"bert-{clean}-{chinese}-{accents}-{lower}"] = N.BertNormalizer(clean, chinese, accents, lower)
+    for scheme in ("always", "first", "never"):
+        for split in (True, False):
+            out[f"metaspace-{scheme}-{split}"] = P.Metaspace(prepend_scheme=scheme, split=split)
+    for behavior in BEHAVIORS:
+        out[f"punctuation-{behavior}"] = P.Punctuation(behavior)
+        for invert in (False, True):
+            out[f"split-{behavior}-{invert}"] = P.Split(" ", behavior, invert)
+            out[f"split-regex-{behavior}-{invert}"] = P.Split(Regex(r"\p{L}+|\s"), behavior, invert)
+    return out
 
 
-NORMALIZERS = [
-    *({"type": name} for name in SIMPLE),
-    *({"type": "Strip", "strip_left": left, "strip_right": right} for left in (True, False) for right in (True, False)),
-    {"type": "Prepend", "prepend": "\u2581"},
-    {"type": "Prepend", "prepend": "ab "},
-    replace("String", " ", "\u2581"),
-    replace("String", "a", ""),
-    replace("String", "a", "xyz"),
-    replace("Regex", " {2,}", "\u2581"),
-    replace("Regex", r"\s+", " "),
-    replace("Regex", r"[^\p{L}]", ""),
-    *(bert(True, True, accents, lower) for accents in (None, True, False) for lower in (True, False)),
-    bert(True, False, False, False),
-    bert(False, True, False, False),
-    bert(False, False, True, False),
-    sequence({"type": "NFKD"}, {"type": "StripAccents"}, {"type": "Lowercase"}),
-    sequence({"type": "Strip", "strip_left": True, "strip_right": True}, {"type": "NFC"}, {"type": "Prepend", "prepend": "\u2581"}),
-    sequence({"type": "NFD"}, {"type": "NFC"}),
-    sequence({"type": "NFKC"}, {"type": "Nmt"}, replace("Regex", " {2,}", " ")),
-    sequence({"type": "NFKD"}, {"type": "ByteLevel"}),
-    precompiled(first_bytes()),
-    *(precompiled(rules_of(name)) for name in ("nfkc", "nmt_nfkc", "nmt_nfkc_cf")),
-    sequence(precompiled(rules_of("nmt_nfkc")), replace("Regex", " {2,}", "\u2581"), {"type": "Lowercase"}),
-    sequence({"type": "Nmt"}, {"type": "Strip", "strip_left": True, "strip_right": False}, {"type": "Lowercase"}, {"type": "NFKC"}),
-]
+def tokenizers_with(component) -> dict[str, Tokenizer]:
+    bytes_ = {f"<0x{byte:02X}>": byte for byte in range(256)}
+    letters = {character: 256 + i for i, character in enumerate(sorted(P.ByteLevel.alphabet()))}
+    out = {"bytes": Tokenizer(models.BPE({**bytes_, **letters}, [], byte_fallback=True)), "pieces": Tokenizer(models.WordLevel({"<unk>": 0}, "<unk>"))}
+    for tokenizer in out.values():
+        if isinstance(component, normalizers.Normalizer):
+            tokenizer.normalizer = component
+        else:
+            tokenizer.pre_tokenizer = component
+    return out
 
 
-def files(texts: list[str]) -> list[tuple[str, dict]]:
-    """Each component's JSON and the file around it."""
-    out = []
-    for part in NORMALIZERS:
-        file = pre_tokenizers.in_file(pre_tokenizers.split({"String": ""}, "Isolated"))
-        file["normalizer"] = part
-        normalize = Tokenizer.from_str(json.dumps(file)).normalizer.normalize_str
-        characters = sorted(set().union(*map(normalize, texts)))
-        file["model"]["vocab"] |= {character: i + 1 for i, character in enumerate(characters)}
-        out.append((json.dumps(part), file))
-    return out + [(json.dumps(part), pre_tokenizers.in_file(part)) for part in pre_tokenizers.COMPONENTS]
-
-
-def compare(name: str, file: dict, texts: list[str], vitro: str) -> int:
-    """Number of texts that differ."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "tokenizer.json"
-        path.write_text(json.dumps(file))
-        tokenizer = Tokenizer.from_file(str(path))
-        answers = ours(vitro, path, texts, [])
-    n_wrong = 0
-    for text, found in zip(texts, answers):
-        wanted = tokenizer.encode(text)
-        if what := difference(text, Answer(wanted.ids, [tuple(pair) for pair in wanted.offsets]), found):
-            n_wrong += 1
-            if n_wrong <= SHOWN:
-                print(f"{json.dumps(text)}\n  {what}")
-    print(f"{name[:200]}: {len(texts) - n_wrong} of {len(texts)} texts agree", flush=True)
-    return n_wrong
-
-
-def random_texts(seed: int, count: int) -> list[str]:
-    source = Texts(seed, [])
-    return [source.draw() for _ in range(count)]
+def random_texts(options: argparse.Namespace, special: list[str]) -> list[str]:
+    texts = Texts(options.seed, special)
+    return [texts.draw() for _ in range(options.count)]
 
 
 def every_code_point() -> list[str]:
     """A hundred in a text; a line break keeps them apart."""
-    codes = pre_tokenizers.CODES
+    codes = [code for code in range(0x110000) if not 0xD800 <= code < 0xE000]
     return ["".join(f"a{chr(code)}1\n" for code in codes[i : i + 100]) for i in range(0, len(codes), 100)]
+
+
+def compare(name: str, component, options: argparse.Namespace) -> int:
+    n_wrong = 0
+    for kind, tokenizer in tokenizers_with(component).items():
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "tokenizer.json"
+            tokenizer.save(str(path))
+            reference = of_tokenizers(path)
+            drawn = every_code_point() if options.every else random_texts(options, reference.special)
+            answers = ours(options.vitro, path, drawn, reference.arguments)
+        wrong = [(text, what) for text, found in zip(drawn, answers) if (what := difference(text, reference.encode(text), found))]
+        for text, what in sorted(wrong, key=lambda item: len(item[0]))[:3]:
+            print(f"{name} ({kind}): {json.dumps(text)}\n  {what}")
+        n_wrong += len(wrong)
+    print(f"{name}: {n_wrong} differences in 2 x {len(drawn)} texts", flush=True)
+    return n_wrong
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("words", nargs="*", metavar="WORD")
-    parser.add_argument("--count", type=int, default=5000)
+    parser.add_argument("--count", type=int, default=10000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--vitro", default="build/release/vitro")
     parser.add_argument("--every", action="store_true", help="instead of random texts: every code point, behind an 'a' and before a '1'")
+    parser.add_argument("--only", default="", help="components whose name starts so")
     options = parser.parse_args()
-    texts = every_code_point() if options.every else random_texts(options.seed, options.count)
-    chosen = [item for item in files(texts) if not options.words or any(word in item[0] for word in options.words)]
-    return 1 if sum([compare(name, file, texts, options.vitro) for name, file in chosen]) else 0
+    chosen = {name: component for name, component in components().items() if name.startswith(options.only)}
+    return 1 if sum([compare(name, component, options) for name, component in chosen.items()]) else 0
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ class PieceTokenizer : public Tokenizer {
     return out;
   }
   Result<Encoding> encode_pair(std::string_view, std::string_view, const EncodeOptions&) const override {
-    return fail(ErrorCode::kUnsupported, "no pairs");
+    return fail(ErrorCode::kUnsupported, "pairs");
   }
   std::string decode(std::span<const TokenId> ids, bool skip_special) const override {
     std::string out;
