@@ -1,23 +1,75 @@
 #!/usr/bin/env python3
 """Compares each normalizer and pre-tokenizer of tokenizer.json with the `tokenizers` package on random texts.
 
-    .venv/bin/python tools/compare_components.py [--only NAME] [--count 10000] [--seed 1] [--vitro build/release/vitro]
+    .venv/bin/python tools/compare_components.py [--only NAME] [--count 10000] [--seed 1] [--every]
+        [--vitro build/release/vitro]
 
 Each component stands in two tokenizers: one whose model writes the bytes of the text it gets (byte fallback), one whose model
 makes one token of each piece. So ids and offsets show the text, the origins and the cuts. Prints the first differences; exit 1
 if there is any. Texts are those of compare_tokenizers.py.
 """
 import argparse
+import io
 import json
+import struct
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from compare_tokenizers import Texts, difference, of_tokenizers, ours
+from sentencepiece import SentencePieceTrainer
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 
 N, P = normalizers, pre_tokenizers
 BEHAVIORS = ["removed", "isolated", "merged_with_previous", "merged_with_next", "contiguous"]
+
+
+def fields(message: bytes) -> Iterator[tuple[int, bytes]]:
+    """Numbers and bytes of the members of a protobuf message that have a length."""
+    pos = 0
+
+    def varint() -> int:
+        nonlocal pos
+        value, shift = 0, 0
+        while True:
+            byte = message[pos]
+            pos += 1
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+
+    while pos < len(message):
+        key = varint()
+        if key & 7 == 0:
+            varint()
+        elif key & 7 == 2:
+            size = varint()
+            yield key >> 3, message[pos : pos + size]
+            pos += size
+        else:
+            pos += 8 if key & 7 == 1 else 4
+
+
+def rules_of(name: str) -> bytes:
+    """The charsmap of SentencePiece's rules of this name (normalizer_spec is member 3 of a model, the charsmap member 2 of it)."""
+    model = io.BytesIO()
+    SentencePieceTrainer.train(sentence_iterator=iter(["a few words for a small model"] * 4), model_writer=model, vocab_size=20,
+                               hard_vocab_limit=False, normalization_rule_name=name, minloglevel=2)
+    specs = [value for number, value in fields(model.getvalue()) if number == 3]
+    return next(value for number, value in fields(specs[0]) if number == 2)
+
+
+def first_bytes() -> bytes:
+    """A charsmap in which every byte is a key and becomes "X", so that its answers show the clusters of a text."""
+    n_units, keys, leaf = 1024, 256, 512
+    units = [0] * n_units
+    units[0] = keys << 10
+    for byte in range(1, 256):
+        units[keys + byte] = byte | 1 << 8 | ((keys + byte) ^ leaf) << 10
+    units[leaf] = 1 << 31
+    return struct.pack(f"<{n_units + 1}I", 4 * n_units, *units) + b"X\0"
 
 
 def components() -> dict[str, object]:
@@ -37,6 +89,9 @@ def components() -> dict[str, object]:
         "whitespace-metaspace": P.Sequence([P.WhitespaceSplit(), P.Metaspace()]),
         "whitespace-metaspace-first": P.Sequence([P.WhitespaceSplit(), P.Metaspace(prepend_scheme="first")]),
     }
+    out["precompiled-clusters"] = N.Precompiled(first_bytes())
+    for rules in ("nfkc", "nmt_nfkc", "nmt_nfkc_cf"):
+        out[f"precompiled-{rules}"] = N.Precompiled(rules_of(rules))
     for clean in (True, False):
         for chinese in (True, False):
             for accents in (True, False, None):
@@ -65,6 +120,17 @@ def tokenizers_with(component) -> dict[str, Tokenizer]:
     return out
 
 
+def random_texts(options: argparse.Namespace, special: list[str]) -> list[str]:
+    texts = Texts(options.seed, special)
+    return [texts.draw() for _ in range(options.count)]
+
+
+def every_code_point() -> list[str]:
+    """A hundred in a text; a line break keeps them apart."""
+    codes = [code for code in range(0x110000) if not 0xD800 <= code < 0xE000]
+    return ["".join(f"a{chr(code)}1\n" for code in codes[i : i + 100]) for i in range(0, len(codes), 100)]
+
+
 def compare(name: str, component, options: argparse.Namespace) -> int:
     n_wrong = 0
     for kind, tokenizer in tokenizers_with(component).items():
@@ -72,14 +138,13 @@ def compare(name: str, component, options: argparse.Namespace) -> int:
             path = Path(folder) / "tokenizer.json"
             tokenizer.save(str(path))
             reference = of_tokenizers(path)
-            texts = Texts(options.seed, reference.special)
-            drawn = [texts.draw() for _ in range(options.count)]
+            drawn = every_code_point() if options.every else random_texts(options, reference.special)
             answers = ours(options.vitro, path, drawn, reference.arguments)
         wrong = [(text, what) for text, found in zip(drawn, answers) if (what := difference(text, reference.encode(text), found))]
         for text, what in sorted(wrong, key=lambda item: len(item[0]))[:3]:
             print(f"{name} ({kind}): {json.dumps(text)}\n  {what}")
         n_wrong += len(wrong)
-    print(f"{name}: {n_wrong} differences in 2 x {options.count} texts", flush=True)
+    print(f"{name}: {n_wrong} differences in 2 x {len(drawn)} texts", flush=True)
     return n_wrong
 
 
@@ -88,6 +153,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=10000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--vitro", default="build/release/vitro")
+    parser.add_argument("--every", action="store_true", help="instead of random texts: every code point, behind an 'a' and before a '1'")
     parser.add_argument("--only", default="", help="components whose name starts so")
     options = parser.parse_args()
     chosen = {name: component for name, component in components().items() if name.startswith(options.only)}
