@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes small sound files for the fuzz targets to start from: make_fuzz_seeds.py FOLDER makes FOLDER/gguf, /safetensors, /config, /tokenizer and /split_pattern.
+"""Writes small sound files for the fuzz targets to start from: make_fuzz_seeds.py FOLDER makes FOLDER/gguf, /safetensors, /config, /tokenizer,
+/split_pattern and /sentencepiece.
 
 Only the standard library; the bytes follow the specifications of GGUF and safetensors. The goldens' descriptions are seeds too.
 """
@@ -116,11 +117,18 @@ def split_pattern_seeds():
         yield f"random-{i}", (row["pattern"] + "\0" + row["texts"][0][0]).encode()
 
 
+def sentencepiece_seeds():
+    """The trained models of the tests."""
+    for path in sorted((pathlib.Path(__file__).resolve().parent.parent / "tests/data/tokens/sources").glob("*.model")):
+        yield path.stem, path.read_bytes()
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     for target, seeds in (("gguf", gguf_seeds()), ("safetensors", safetensors_seeds()), ("config", config_seeds()),
-                          ("tokenizer", tokenizer_seeds()), ("split_pattern", split_pattern_seeds())):
+                          ("tokenizer", tokenizer_seeds()), ("split_pattern", split_pattern_seeds()),
+                          ("sentencepiece", sentencepiece_seeds())):
         folder = pathlib.Path(sys.argv[1]) / target
         folder.mkdir(parents=True, exist_ok=True)
         for name, contents in seeds:

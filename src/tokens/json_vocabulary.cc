@@ -127,7 +127,9 @@ Result<std::vector<bool>> read_vocabulary(const std::vector<ModelPiece>& pieces,
   for (size_t i = 0; i < parts.added.size(); ++i) {
     const AddedToken& token = parts.added[i];
     const auto idx = static_cast<size_t>(token.id);
-    parts.vocabulary.set_kind(token.id, token.is_special ? TokenKind::kControl : TokenKind::kUserDefined);
+    if (parts.vocabulary.kind(token.id) != TokenKind::kByte) {  // which a model still takes for bytes
+      parts.vocabulary.set_kind(token.id, token.is_special ? TokenKind::kControl : TokenKind::kUserDefined);
+    }
     parts.is_special[idx] = token.is_special;
     is_added_only[idx] = !is_known[i];
   }

@@ -128,9 +128,9 @@ TEST(TokenizerJsonRefusals, WhatIsNotImplementedIsRefusedByName) {
   const ErrorCode bad = ErrorCode::kCorrupt;
   const ErrorCode new_to_us = ErrorCode::kUnsupported;
   const Refusal cases[] = {
-      {R"("normalizer":null)", R"("normalizer":{"type":"Nmt"})", new_to_us, "Nmt"},
+      {R"("normalizer":null)", R"("normalizer":{"type":"Title"})", new_to_us, "Title"},
       {R"("normalizer":null)", R"("normalizer":{"type":"NFC","level":2})", new_to_us, "level"},
-      {R"("pre_tokenizer":null)", R"("pre_tokenizer":{"type":"BertPreTokenizer"})", new_to_us, "BertPreTokenizer"},
+      {R"("pre_tokenizer":null)", R"("pre_tokenizer":{"type":"Syllables"})", new_to_us, "Syllables"},
       {R"("pre_tokenizer":null)",
        R"("pre_tokenizer":{"type":"Split","pattern":{"Regex":"\\R+"},"behavior":"Isolated","invert":false})", new_to_us,
        R"(\R+)"},
