@@ -19,15 +19,15 @@ int hex_digit(char c) {
   return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
+}  // namespace
+
 /// Byte of "<0x0A>", or -1. The reference reads the two digits as a number, so a sign is allowed.
-int byte_of(std::string_view piece) {
+int decoded_byte(std::string_view piece) {
   if (piece.size() != 6 || !piece.starts_with("<0x") || piece[5] != '>') return -1;
   const int high = piece[3] == '+' ? 0 : hex_digit(piece[3]);
   const int low = hex_digit(piece[4]);
   return high < 0 || low < 0 ? -1 : 16 * high + low;
 }
-
-}  // namespace
 
 void Utf8Stage::feed(const Chunk& chunk) {
   if (pending_.empty()) {
@@ -74,7 +74,7 @@ void ByteLevelStage::take(const Chunk& piece) {
 }
 
 void ByteFallbackStage::take(const Chunk& piece) {
-  const int byte = piece.is_verbatim ? -1 : byte_of(piece.bytes);
+  const int byte = piece.is_verbatim ? -1 : decoded_byte(piece.bytes);
   if (byte < 0) {
     end_run();
     return send(piece);

@@ -11,6 +11,9 @@
 
 namespace vitro {
 
+/// The byte that a piece such as "<0x0A>" stands for, as the reference reads it; -1 for others.
+int decoded_byte(std::string_view piece);
+
 class DecodeStage {
  public:
   struct Chunk {

@@ -78,6 +78,7 @@ Result<std::unique_ptr<Tokenizer>> PipelineTokenizer::make(TokenizerParts parts)
       out->model_,
       std::visit([&](auto& spec) { return make_model(out->parts_.vocabulary, std::move(spec)); }, out->parts_.model));
   VITRO_TRY(out->sort_added_tokens());
+  out->whole_decode_ = WholeDecode::make(out->parts_.decode);
   return std::unique_ptr<Tokenizer>(std::move(out));
 }
 
@@ -198,6 +199,13 @@ Status PipelineTokenizer::encode_words(PieceList words, Job& job) const {
 }
 
 std::string PipelineTokenizer::decode(std::span<const TokenId> ids, bool skip_special) const {
+  if (whole_decode_) {
+    WholeDecode::Text text(*whole_decode_, ids.size());
+    for (const TokenId id : ids) {
+      if (const auto piece = decode_piece(id, skip_special)) text.push(*piece);
+    }
+    return text.take();
+  }
   DecodeStream stream(parts_.decode, {});
   std::string out;
   for (const TokenId id : ids) {

@@ -21,6 +21,7 @@
 #include "tokens/tokenizer.h"
 #include "tokens/unigram.h"
 #include "tokens/vocabulary.h"
+#include "tokens/whole_decode.h"
 #include "tokens/word_level.h"
 #include "tokens/wordpiece.h"
 
@@ -96,8 +97,9 @@ class PipelineTokenizer final : public Tokenizer {
   /// like a special token (the reference's rules).
   std::unordered_map<TokenId, std::string> normalized_pieces_;
   std::unordered_set<std::string> special_contents_;
-  AddedTokens raw_added_;         ///< looked for in the text as given
-  AddedTokens normalized_added_;  ///< looked for in the normalised text
+  std::optional<WholeDecode> whole_decode_;  ///< for the steps that it knows
+  AddedTokens raw_added_;                    ///< looked for in the text as given
+  AddedTokens normalized_added_;             ///< looked for in the normalised text
 };
 
 }  // namespace vitro
