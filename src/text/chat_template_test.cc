@@ -102,6 +102,7 @@ TEST(ChatTemplate, BytesOfTheRequestKeepTheirMark) {
       {"{{ messages[0].content.split(',')|join('|') }}", "[ <s>Hé]|[ b ]"},
       {"{{ messages[0].content|replace('<s>', '</s>') }}", "[ ]</s>[Hé, b ]"},
       {"{{ 'a-b'|replace('-', messages[0].content[1:4]) }}", "a[<s>]b"},
+      {"{{ messages[0].content[1:4]|replace('', '-') }}", "-[<]-[s]-[>]-"},
       {"{{ messages|tojson }}", R"([{"[role]": "user", "[content]": "[ <s>Hé, b ]"}])"},
       {"{{ messages[0].content|tojson(ensure_ascii=true) }}", R"("[ <s>H\u00e9, b ]")"},
       {"{{ '%s|%5s' % (messages[0].content[1:4], 'x') }}", "[<s>]|    x"},
@@ -197,7 +198,7 @@ TEST(ChatTemplate, HostileTemplatesEnd) {
       "{% for i in range(99999) %}{% for j in range(99999) %}{{ 'aaaaaaaaaaaaaaaaaaaaaaaaaa' }}{% endfor %}{% endfor "
       "%}",
       "{% set a = 'a' * 1000000 %}{% for i in range(99999) %}{{ ('b' + a) in a }}{% endfor %}",
-      "{% set a = 'a' * 1000000 %}{% for i in range(99999) %}{{ a.rfind('b' + 'a' * 500000) }}{% endfor %}",
+      "{% set a = 'a' * 1000000 %}{% for i in range(99999) %}{{ a.rfind('a' * 500000 + 'b') }}{% endfor %}",
   };
   const ChatLimits limits{.max_steps = 1 << 20, .max_bytes = 4 << 20, .max_depth = 50};
   for (const char* source : sources) {

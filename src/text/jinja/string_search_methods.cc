@@ -43,6 +43,7 @@ Result<int64_t> find_index(Runtime& rt, const Val& self, Args args, bool is_from
   const std::string_view window = std::string_view(text.text()).substr(0, part->end);
   size_t at = find_bytes(window, needle->text(), part->begin);
   if (is_from_right) {
+    VITRO_TRY(charge_backward_search(rt, window.size(), needle->marked.size()));
     at = window.rfind(needle->text());
     if (at != std::string_view::npos && at < part->begin) at = std::string_view::npos;
   }

@@ -109,6 +109,11 @@ size_t find_bytes(std::string_view text, std::string_view needle, size_t begin) 
   return at == nullptr ? std::string_view::npos : static_cast<size_t>(static_cast<const char*>(at) - text.data());
 }
 
+Status charge_backward_search(Runtime& rt, size_t n_text, size_t n_needle) {
+  rt.budget.step((n_text / 64 + 1) * (n_needle / 64 + 1));
+  return rt.budget.check();
+}
+
 Result<Val> replace_text(Runtime& rt, const StringObject& string, const MarkedText& from, const MarkedText& to,
                          int64_t max_count) {
   const MarkedText& text = string.marked;
