@@ -57,7 +57,7 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--file", options.file, "this template instead of a model's");
   app.add_option("--bos", options.bos, "bos_token that the template sees");
   app.add_option("--eos", options.eos, "eos_token that the template sees");
-  app.add_option("--now", options.now, "local time of strftime_now, like 2026-11-30T08:00:00; default: the clock");
+  app.add_option("--now", options.now, "time of strftime_now, like 2026-11-30T08:00:00; default: the clock");
   app.add_option("--tools", options.tools, "JSON file with a list of tools");
   app.add_option("--documents", options.documents, "JSON file with a list of documents");
   app.add_option("--var", options.variables, "KEY=JSON, a variable that the template sees (enable_thinking=false)");

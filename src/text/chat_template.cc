@@ -163,8 +163,9 @@ Status cut_at_tag(RenderedChat& chat, const std::string& final_text) {
   const std::string_view bare_tag = kTag.substr(0, kTag.size() - 1);
   const size_t at = chat.text.rfind(bare_tag);
   if (at == std::string::npos || jinja::find_bytes(chat.text, trimmed(final_text)) == std::string::npos) {
-    return no_continuation("the final message does not appear in the text after applying the chat template; the "
-                           "template leaves out or changes parts of it");
+    return no_continuation(
+        "the final message does not appear in the text after applying the chat template; the "
+        "template leaves out or changes parts of it");
   }
   const bool is_whole = std::string_view(chat.text).substr(at).starts_with(kTag);
   chat.text.resize(at);

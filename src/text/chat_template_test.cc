@@ -102,6 +102,7 @@ TEST(ChatTemplate, BytesOfTheRequestKeepTheirMark) {
       {"{{ messages[0].content.split(',')|join('|') }}", "[ <s>Hé]|[ b ]"},
       {"{{ messages[0].content|replace('<s>', '</s>') }}", "[ ]</s>[Hé, b ]"},
       {"{{ 'a-b'|replace('-', messages[0].content[1:4]) }}", "a[<s>]b"},
+      {"{{ messages[0].content[1:4]|replace('', '-') }}", "-[<]-[s]-[>]-"},
       {"{{ messages|tojson }}", R"([{"[role]": "user", "[content]": "[ <s>Hé, b ]"}])"},
       {"{{ messages[0].content|tojson(ensure_ascii=true) }}", R"("[ <s>H\u00e9, b ]")"},
       {"{{ '%s|%5s' % (messages[0].content[1:4], 'x') }}", "[<s>]|    x"},
@@ -135,8 +136,8 @@ TEST(ChatTemplate, GeneratedTextIsKnown) {
 
 TEST(ChatTemplate, AFinalMessageIsContinued) {
   const auto continued = [](std::string_view source, std::string_view content) {
-    ChatRequest request = request_with(R"([{"role":"user","content":"Hi"},{"role":"assistant","content":)" +
-                                       std::string(content) + "}]");
+    ChatRequest request =
+        request_with(R"([{"role":"user","content":"Hi"},{"role":"assistant","content":)" + std::string(content) + "}]");
     request.continue_final_message = true;
     return marked_text(source, request);
   };
@@ -148,7 +149,8 @@ TEST(ChatTemplate, AFinalMessageIsContinued) {
   EXPECT_NE(continued("{{ messages[0].role }}", R"("Sure")").find("never reads content"), std::string::npos);
   EXPECT_NE(continued(plain, "null").find("no content"), std::string::npos);
   const std::string_view parts =
-      "{% for m in messages %}{% if m.content is string %}<{{ m.content }}>{% else %}{% for p in m.content %}({{ p.text "
+      "{% for m in messages %}{% if m.content is string %}<{{ m.content }}>{% else %}{% for p in m.content %}({{ "
+      "p.text "
       "}}){% endfor %}{% endif %}{% endfor %}end";
   EXPECT_EQ(continued(parts, R"([{"type":"text","text":"a"},{"type":"text","text":"b"}])"), "<[Hi]>([a])([b]");
 }
@@ -193,9 +195,10 @@ TEST(ChatTemplate, HostileTemplatesEnd) {
       "{% set ns = namespace(s='ab') %}{% for i in range(99) %}{% set ns.s = ns.s + ns.s %}{% endfor %}",
       "{% set ns = namespace(s='ab') %}{% for i in range(99) %}{% set ns.s = ns.s|replace('a', 'aaaa') %}{% endfor %}",
       "{% for i in [1] recursive %}{{ loop([1]) }}{% endfor %}",
-      "{% for i in range(99999) %}{% for j in range(99999) %}{{ 'aaaaaaaaaaaaaaaaaaaaaaaaaa' }}{% endfor %}{% endfor %}",
+      "{% for i in range(99999) %}{% for j in range(99999) %}{{ 'aaaaaaaaaaaaaaaaaaaaaaaaaa' }}{% endfor %}{% endfor "
+      "%}",
       "{% set a = 'a' * 1000000 %}{% for i in range(99999) %}{{ ('b' + a) in a }}{% endfor %}",
-      "{% set a = 'a' * 1000000 %}{% for i in range(99999) %}{{ a.rfind('b' + 'a' * 500000) }}{% endfor %}",
+      "{% set a = 'a' * 1000000 %}{% for i in range(99999) %}{{ a.rfind('a' * 500000 + 'b') }}{% endfor %}",
   };
   const ChatLimits limits{.max_steps = 1 << 20, .max_bytes = 4 << 20, .max_depth = 50};
   for (const char* source : sources) {
@@ -221,7 +224,8 @@ TEST(ChatTemplate, DeepSourcesAreRefused) {
     ASSERT_FALSE(compiled) << source.substr(0, 40);
     EXPECT_EQ(compiled.error().code, ErrorCode::kCorrupt) << compiled.error().message;
   }
-  EXPECT_TRUE(ChatTemplate::compile("{% if 1 %}{% endif %}" + repeated("{% if 0 %}{% elif 1 %}{% endif %}", 10000), {}));
+  EXPECT_TRUE(
+      ChatTemplate::compile("{% if 1 %}{% endif %}" + repeated("{% if 0 %}{% elif 1 %}{% endif %}", 10000), {}));
 }
 
 TEST(ChatTemplate, NamespacesThatHoldThemselvesLeaveNoMemory) {

@@ -48,9 +48,12 @@ Result<Val> power_of_ints(int64_t base, int64_t exponent) {
 Result<Val> on_ints(BinaryOp op, int64_t a, int64_t b) {
   int64_t out = 0;
   switch (op) {
-    case BinaryOp::kAdd: return __builtin_add_overflow(a, b, &out) ? Result<Val>(raise_overflow()) : Val::integer(out);
-    case BinaryOp::kSub: return __builtin_sub_overflow(a, b, &out) ? Result<Val>(raise_overflow()) : Val::integer(out);
-    case BinaryOp::kMul: return __builtin_mul_overflow(a, b, &out) ? Result<Val>(raise_overflow()) : Val::integer(out);
+    case BinaryOp::kAdd:
+      return __builtin_add_overflow(a, b, &out) ? Result<Val>(raise_overflow()) : Val::integer(out);
+    case BinaryOp::kSub:
+      return __builtin_sub_overflow(a, b, &out) ? Result<Val>(raise_overflow()) : Val::integer(out);
+    case BinaryOp::kMul:
+      return __builtin_mul_overflow(a, b, &out) ? Result<Val>(raise_overflow()) : Val::integer(out);
     case BinaryOp::kDiv:
       if (b == 0) return raise("division by zero");
       return Val::real(static_cast<double>(static_cast<long double>(a) / static_cast<long double>(b)));
@@ -62,7 +65,8 @@ Result<Val> on_ints(BinaryOp op, int64_t a, int64_t b) {
       if (b == 0) return raise("integer modulo by zero");
       if (b == -1) return Val::integer(0);
       return Val::integer(a - floor_div(a, b) * b);
-    case BinaryOp::kPow: return power_of_ints(a, b);
+    case BinaryOp::kPow:
+      return power_of_ints(a, b);
   }
   return raise_overflow();
 }
@@ -83,9 +87,12 @@ double float_floor_div(double a, double b) {
 
 Result<Val> on_floats(BinaryOp op, double a, double b) {
   switch (op) {
-    case BinaryOp::kAdd: return Val::real(a + b);
-    case BinaryOp::kSub: return Val::real(a - b);
-    case BinaryOp::kMul: return Val::real(a * b);
+    case BinaryOp::kAdd:
+      return Val::real(a + b);
+    case BinaryOp::kSub:
+      return Val::real(a - b);
+    case BinaryOp::kMul:
+      return Val::real(a * b);
     case BinaryOp::kDiv:
       if (b == 0) return raise("float division by zero");
       return Val::real(a / b);
@@ -95,7 +102,8 @@ Result<Val> on_floats(BinaryOp op, double a, double b) {
     case BinaryOp::kMod:
       if (b == 0) return raise("float modulo");
       return Val::real(float_mod(a, b));
-    case BinaryOp::kPow: break;
+    case BinaryOp::kPow:
+      break;
   }
   if (a == 0 && b < 0) return raise("0.0 cannot be raised to a negative power");
   if (a < 0 && std::isfinite(b) && b != std::floor(b)) return raise("complex numbers are not supported");

@@ -55,8 +55,8 @@ struct Expr {
   ExprKind kind = ExprKind::kConst;
   Pos pos;
   int height = 1;  ///< of the tree below; bounded, so that no walk is deep
-  /// Children by kind: call and filter: callee or value first (null in a filter block), then arguments; dict: key, value
-  /// in turn; conditional: value, test, other or null; slice: start, stop, step, each or null.
+  /// Children by kind: call and filter: callee or value first (null in a filter block), then arguments; dict: key,
+  /// value in turn; conditional: value, test, other or null; slice: start, stop, step, each or null.
   std::vector<ExprPtr> children;
   std::string name;  ///< name, attribute, filter, test
   Val value;         ///< constant
@@ -136,15 +136,15 @@ struct Stmt {
   std::vector<ExprPtr> targets;  ///< with
   std::vector<ExprPtr> values;
   bool is_recursive = false;
-  bool uses_loop = false;     ///< a for whose body speaks of `loop`
-  bool is_exported = false;   ///< a set or macro at the top, which every scope can see
-  Slot slot;                  ///< of a macro's name
+  bool uses_loop = false;    ///< a for whose body speaks of `loop`
+  bool is_exported = false;  ///< a set or macro at the top, which every scope can see
+  Slot slot;                 ///< of a macro's name
   Slot loop_slot;
-  ScopeInfo scope;            ///< of the body
+  ScopeInfo scope;  ///< of the body
   ScopeInfo else_scope;
   ScopeInfo test_scope;
-  ExprPtr test_target;        ///< the target again, as the filter's own variables
-  int n_slots = 0;            ///< of a recursive loop's or a block's own function
+  ExprPtr test_target;  ///< the target again, as the filter's own variables
+  int n_slots = 0;      ///< of a recursive loop's or a block's own function
   int n_test_slots = 0;
   std::unique_ptr<MacroInfo> macro;
 };

@@ -22,10 +22,11 @@ bool is_unsafe(const Val& object, std::string_view name) {
 
 bool is_internal(std::string_view name) {
   return name.size() > 4 && name.starts_with("__") && name.ends_with("__") &&
-         is_among(name, {"__class__", "__doc__", "__init__", "__new__", "__repr__", "__str__", "__hash__", "__eq__",
-                         "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__dir__", "__format__", "__reduce__",
-                         "__reduce_ex__", "__sizeof__", "__subclasshook__", "__init_subclass__", "__setattr__",
-                         "__delattr__", "__getattribute__"});
+         is_among(name, {"__class__",   "__doc__",       "__init__",        "__new__",          "__repr__",
+                         "__str__",     "__hash__",      "__eq__",          "__ne__",           "__lt__",
+                         "__le__",      "__gt__",        "__ge__",          "__dir__",          "__format__",
+                         "__reduce__",  "__reduce_ex__", "__sizeof__",      "__subclasshook__", "__init_subclass__",
+                         "__setattr__", "__delattr__",   "__getattribute__"});
 }
 
 const MethodEntry* find_in(std::span<const MethodEntry> methods, std::string_view name) {
@@ -68,7 +69,8 @@ Val data_attribute(const Val& object, std::string_view name) {
     case Kind::kFloat:
       if (name == "real") return object;
       return name == "imag" ? Val::real(0) : Val();
-    default: return {};
+    default:
+      return {};
   }
 }
 
@@ -97,8 +99,7 @@ Result<Val> item_of(Runtime& rt, const Val& object, const Val& key) {
 }
 
 Val unsafe_attribute(Runtime& rt, const Val& object, std::string_view name) {
-  return rt.undefined(
-      fmt::format("access to attribute '{}' of '{}' object is unsafe.", name, type_name(object)));
+  return rt.undefined(fmt::format("access to attribute '{}' of '{}' object is unsafe.", name, type_name(object)));
 }
 
 }  // namespace

@@ -33,6 +33,6 @@ std::span<const MethodEntry> string_search_methods();
 std::span<const MethodEntry> container_methods(Kind kind);
 
 /// Names of the global functions.
-std::vector<std::string_view> global_names();
+std::vector<std::string_view> builtin_names();
 
 }  // namespace vitro::jinja

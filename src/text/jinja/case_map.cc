@@ -25,7 +25,8 @@ struct CaseRange {
 #include "text/jinja/case_tables.inc"
 
 Mapped find_mapping(char32_t c, std::span<const CaseRun> runs, std::span<const CaseSpecial> specials) {
-  const auto special = std::partition_point(specials.begin(), specials.end(), [&](const auto& s) { return s.code < c; });
+  const auto special =
+      std::partition_point(specials.begin(), specials.end(), [&](const auto& s) { return s.code < c; });
   if (special != specials.end() && special->code == c) return special->mapped;
   const auto run = std::partition_point(runs.begin(), runs.end(), [&](const auto& r) { return r.last < c; });
   const bool is_in = run != runs.end() && c >= run->first && (c - run->first) % run->step == 0;

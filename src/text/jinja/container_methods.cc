@@ -74,9 +74,11 @@ Result<Val> reset(Runtime&, const Val& self, Args) {
   return Val::none();
 }
 
-constexpr MethodEntry kListMethods[] = {{"count", "/ value", count}, {"index", "/ value start? stop?", index}, {"copy", "/", copy}};
-constexpr MethodEntry kDictMethods[] = {{"get", "/ key default?", get}, {"keys", "/", keys},  {"values", "/", values},
-                                        {"items", "/", items},          {"copy", "/", copy}, {"fromkeys", "/ iterable value?", from_keys}};
+constexpr MethodEntry kListMethods[] = {
+    {"count", "/ value", count}, {"index", "/ value start? stop?", index}, {"copy", "/", copy}};
+constexpr MethodEntry kDictMethods[] = {
+    {"get", "/ key default?", get}, {"keys", "/", keys}, {"values", "/", values},
+    {"items", "/", items},          {"copy", "/", copy}, {"fromkeys", "/ iterable value?", from_keys}};
 constexpr MethodEntry kFloatMethods[] = {{"is_integer", "/", is_integer}};
 constexpr MethodEntry kCyclerMethods[] = {{"next", "/", next}, {"reset", "/", reset}};
 
@@ -84,13 +86,19 @@ constexpr MethodEntry kCyclerMethods[] = {{"next", "/", next}, {"reset", "/", re
 
 std::span<const MethodEntry> container_methods(Kind kind) {
   switch (kind) {
-    case Kind::kList: return kListMethods;
+    case Kind::kList:
+      return kListMethods;
     case Kind::kTuple:
-    case Kind::kRange: return std::span(kListMethods).first(2);
-    case Kind::kDict: return kDictMethods;
-    case Kind::kFloat: return kFloatMethods;
-    case Kind::kCycler: return kCyclerMethods;
-    default: return {};
+    case Kind::kRange:
+      return std::span(kListMethods).first(2);
+    case Kind::kDict:
+      return kDictMethods;
+    case Kind::kFloat:
+      return kFloatMethods;
+    case Kind::kCycler:
+      return kCyclerMethods;
+    default:
+      return {};
   }
 }
 

@@ -11,7 +11,8 @@ Result<Val> Interpreter::eval(const Expr& e) {
   rt_.budget.step();
   VITRO_TRY(located(rt_.budget.check(), e.pos));
   if (walk_depth_ >= kMaxWalkDepth) {
-    return located(Result<Val>(raise("more than {} statements and expressions inside each other", kMaxWalkDepth)), e.pos);
+    return located(Result<Val>(raise("more than {} statements and expressions inside each other", kMaxWalkDepth)),
+                   e.pos);
   }
   ++walk_depth_;
   Result<Val> value = located(eval_located(e), e.pos);
@@ -21,26 +22,36 @@ Result<Val> Interpreter::eval(const Expr& e) {
 
 Result<Val> Interpreter::eval_located(const Expr& e) {
   switch (e.kind) {
-    case ExprKind::kConst: return e.value;
-    case ExprKind::kName: return eval_name(e);
+    case ExprKind::kConst:
+      return e.value;
+    case ExprKind::kName:
+      return eval_name(e);
     case ExprKind::kTuple:
-    case ExprKind::kList: return eval_tuple(e);
-    case ExprKind::kDict: return eval_dict(e);
+    case ExprKind::kList:
+      return eval_tuple(e);
+    case ExprKind::kDict:
+      return eval_dict(e);
     case ExprKind::kGetattr: {
       VITRO_TRY_ASSIGN(const Val object, eval(*e.children[0]));
       return get_attribute(rt_, object, e.value);
     }
-    case ExprKind::kGetitem: return eval_getitem(e);
-    case ExprKind::kCall: return eval_call(e);
-    case ExprKind::kFilter: return eval_filter(e);
-    case ExprKind::kTest: return eval_test(e);
+    case ExprKind::kGetitem:
+      return eval_getitem(e);
+    case ExprKind::kCall:
+      return eval_call(e);
+    case ExprKind::kFilter:
+      return eval_filter(e);
+    case ExprKind::kTest:
+      return eval_test(e);
     case ExprKind::kBinary: {
       VITRO_TRY_ASSIGN(const Val left, eval(*e.children[0]));
       VITRO_TRY_ASSIGN(const Val right, eval(*e.children[1]));
       return binary(rt_, e.binary_op, left, right);
     }
-    case ExprKind::kCompare: return eval_compare(e);
-    case ExprKind::kConcat: return eval_concat(e);
+    case ExprKind::kCompare:
+      return eval_compare(e);
+    case ExprKind::kConcat:
+      return eval_concat(e);
     case ExprKind::kAnd:
     case ExprKind::kOr: {
       VITRO_TRY_ASSIGN(Val left, eval(*e.children[0]));
@@ -53,9 +64,11 @@ Result<Val> Interpreter::eval_located(const Expr& e) {
       if (e.kind == ExprKind::kNot) return Val::boolean(!is_true(value));
       return e.kind == ExprKind::kNeg ? negate(rt_, value) : plus(value);
     }
-    case ExprKind::kConditional: return eval_conditional(e);
+    case ExprKind::kConditional:
+      return eval_conditional(e);
     case ExprKind::kNsRef:
-    case ExprKind::kSlice: break;
+    case ExprKind::kSlice:
+      break;
   }
   return fail(ErrorCode::kInternal, "an expression of a kind that has no value");
 }
@@ -199,8 +212,10 @@ Result<Val> Interpreter::eval_call(const Expr& e, const Val* caller) {
 
 Result<Val> Interpreter::call(const Val& callee, Arguments args) {
   switch (callee.kind()) {
-    case Kind::kMacro: return call_macro(callee.as<MacroObject>(), std::move(args));
-    case Kind::kFunction: return call_function(rt_, callee.as<FunctionObject>(), std::move(args));
+    case Kind::kMacro:
+      return call_macro(callee.as<MacroObject>(), std::move(args));
+    case Kind::kFunction:
+      return call_function(rt_, callee.as<FunctionObject>(), std::move(args));
     case Kind::kMethod: {
       const MethodObject& method = callee.as<MethodObject>();
       if (!method.self.is(Kind::kLoop)) return call_method(rt_, method, std::move(args));
@@ -219,8 +234,10 @@ Result<Val> Interpreter::call(const Val& callee, Arguments args) {
       JoinerObject& joiner = callee.as<JoinerObject>();
       return std::exchange(joiner.is_used, true) ? joiner.separator : rt_.string("");
     }
-    case Kind::kUndefined: return raise_undefined(callee);
-    default: return raise("'{}' object is not callable", type_name(callee));
+    case Kind::kUndefined:
+      return raise_undefined(callee);
+    default:
+      return raise("'{}' object is not callable", type_name(callee));
   }
 }
 

@@ -63,7 +63,7 @@ Result<FormatSpec> parse_spec(std::string_view spec, const Val& value) {
   }
   out.is_alternate = take_char(rest, '#');
   if (take_char(rest, '0')) {
-    if (out.fill == " " ) out.fill = "0";
+    if (out.fill == " ") out.fill = "0";
     if (out.align == 0 && !value.is_string()) out.align = '=';
   }
   VITRO_TRY_ASSIGN(out.width, take_digits(rest));
@@ -126,18 +126,29 @@ Status append_integer(Runtime& rt, TextBuilder& out, int64_t value, const Format
   switch (spec.type) {
     case 0:
     case 'd':
-    case 'n': digits = std::to_string(magnitude); break;
-    case 'b': digits = fmt::format("{:b}", magnitude); break;
-    case 'o': digits = fmt::format("{:o}", magnitude); break;
-    case 'x': digits = fmt::format("{:x}", magnitude); break;
-    case 'X': digits = fmt::format("{:X}", magnitude); break;
+    case 'n':
+      digits = std::to_string(magnitude);
+      break;
+    case 'b':
+      digits = fmt::format("{:b}", magnitude);
+      break;
+    case 'o':
+      digits = fmt::format("{:o}", magnitude);
+      break;
+    case 'x':
+      digits = fmt::format("{:x}", magnitude);
+      break;
+    case 'X':
+      digits = fmt::format("{:X}", magnitude);
+      break;
     case 'c': {
       if (magnitude > 0x10FFFF || value < 0) return raise("%c arg not in range(0x110000)");
       std::string one;
       append_utf8(one, static_cast<char32_t>(magnitude));
       return append_padded(rt, out, rt.string(one), spec, '<');
     }
-    default: return raise("Unknown format code '{}' for object of type 'int'", spec.type);
+    default:
+      return raise("Unknown format code '{}' for object of type 'int'", spec.type);
   }
   const bool is_based = spec.type == 'b' || spec.type == 'o' || spec.type == 'x' || spec.type == 'X';
   if (spec.grouping == ',' && is_based) return raise("Cannot specify ',' with '{}'.", spec.type);
@@ -157,15 +168,19 @@ Result<std::string> real_digits(double x, const FormatSpec& spec) {
       if (out.find_first_of(".e") == std::string::npos) out += ".0";
       return out;
     }
-    case '%': return format_real(x * 100, 'f', static_cast<int>(precision), spec.is_alternate) + "%";
+    case '%':
+      return format_real(x * 100, 'f', static_cast<int>(precision), spec.is_alternate) + "%";
     case 'e':
     case 'E':
     case 'f':
     case 'F':
     case 'g':
-    case 'G': return format_real(x, spec.type, static_cast<int>(precision), spec.is_alternate);
-    case 'n': return format_real(x, 'g', static_cast<int>(precision), spec.is_alternate);
-    default: return raise("Unknown format code '{}' for object of type 'float'", spec.type);
+    case 'G':
+      return format_real(x, spec.type, static_cast<int>(precision), spec.is_alternate);
+    case 'n':
+      return format_real(x, 'g', static_cast<int>(precision), spec.is_alternate);
+    default:
+      return raise("Unknown format code '{}' for object of type 'float'", spec.type);
   }
 }
 
@@ -303,7 +318,8 @@ class BraceFormatter {
       const size_t end = std::min(is_item ? rest.find(']') : rest.find_first_of(".["), rest.size());
       const std::string_view name = rest.substr(0, end);
       if (name.empty()) return raise("Empty attribute in format string");
-      const bool is_number = is_item && name.size() < 10 && name.find_first_not_of("0123456789") == std::string_view::npos;
+      const bool is_number =
+          is_item && name.size() < 10 && name.find_first_not_of("0123456789") == std::string_view::npos;
       const Val key = is_number ? Val::integer(std::stoll(std::string(name))) : rt_.string(name);
       VITRO_TRY_ASSIGN(value, is_item ? get_item(rt_, value, key) : get_attribute(rt_, value, key));
       rest.remove_prefix(std::min(end + (is_item ? 1 : 0), rest.size()));
@@ -331,7 +347,8 @@ Status format_value(Runtime& rt, TextBuilder& out, const Val& value, std::string
   VITRO_TRY_ASSIGN(const FormatSpec parsed, parse_spec(spec, value));
   if (value.is_string()) return append_text(rt, out, value.as_string(), parsed);
   constexpr std::string_view kRealTypes = "eEfFgG%";
-  const bool is_real = value.is(Kind::kFloat) || (parsed.type != 0 && kRealTypes.find(parsed.type) != std::string_view::npos);
+  const bool is_real =
+      value.is(Kind::kFloat) || (parsed.type != 0 && kRealTypes.find(parsed.type) != std::string_view::npos);
   return is_real ? append_real(rt, out, value.as_real(), parsed) : append_integer(rt, out, value.as_int(), parsed);
 }
 

@@ -31,8 +31,8 @@ class PercentFormatter {
       if (percent < f.size()) VITRO_TRY(format_one());
     }
     // Whatever can be subscripted may be left over, as in Python.
-    const bool is_mapping = values_.is(Kind::kDict) || values_.is(Kind::kList) || values_.is(Kind::kRange) ||
-                            values_.is(Kind::kUndefined);
+    const bool is_mapping =
+        values_.is(Kind::kDict) || values_.is(Kind::kList) || values_.is(Kind::kRange) || values_.is(Kind::kUndefined);
     if (values_.is(Kind::kTuple) ? next_ < values_.items().size() : (!is_used_ && !is_mapping)) {
       return raise("not all arguments converted during string formatting");
     }
@@ -107,12 +107,23 @@ class PercentFormatter {
   Status take_flags(Spec& spec, char& c) {
     for (;;) {
       switch (c) {
-        case '-': spec.is_left = true; break;
-        case '+': spec.has_plus = true; break;
-        case ' ': spec.has_space = true; break;
-        case '#': spec.is_alternate = true; break;
-        case '0': spec.has_zeros = true; break;
-        default: return {};
+        case '-':
+          spec.is_left = true;
+          break;
+        case '+':
+          spec.has_plus = true;
+          break;
+        case ' ':
+          spec.has_space = true;
+          break;
+        case '#':
+          spec.is_alternate = true;
+          break;
+        case '0':
+          spec.has_zeros = true;
+          break;
+        default:
+          return {};
       }
       VITRO_TRY_ASSIGN(c, take());
     }
@@ -138,29 +149,33 @@ class PercentFormatter {
     switch (spec.type) {
       case 's':
       case 'r':
-      case 'a': return write_text(spec, value);
-      case 'c': return write_char(spec, value);
+      case 'a':
+        return write_text(spec, value);
+      case 'c':
+        return write_char(spec, value);
       case 'd':
       case 'i':
       case 'u':
       case 'o':
       case 'x':
-      case 'X': return write_integer(spec, value);
+      case 'X':
+        return write_integer(spec, value);
       case 'e':
       case 'E':
       case 'f':
       case 'F':
       case 'g':
-      case 'G': return write_real(spec, value);
-      default: break;
+      case 'G':
+        return write_real(spec, value);
+      default:
+        break;
     }
     return raise("unsupported format character '{}' (0x{:x}) at index {}", spec.type,
                  static_cast<unsigned char>(spec.type), pos_ - 1);
   }
 
   Status write_padded(const Spec& spec, const StringObject& text) {
-    VITRO_TRY_ASSIGN(const Val padded,
-                     pad(rt_, text, spec.width, " ", spec.is_left ? Align::kLeft : Align::kRight));
+    VITRO_TRY_ASSIGN(const Val padded, pad(rt_, text, spec.width, " ", spec.is_left ? Align::kLeft : Align::kRight));
     out_.append(padded.as_string().marked);
     return {};
   }

@@ -79,7 +79,7 @@ Result<Val> raise_exception(Runtime& rt, Arguments given) {
 Result<Val> strftime_now(Runtime& rt, Arguments given) {
   VITRO_TRY_ASSIGN(const std::vector<Val> args, bind_arguments("strftime_now", "format", std::move(given)));
   VITRO_TRY_ASSIGN(const StringObject* format, string_argument(args[0]));
-  VITRO_TRY_ASSIGN(const LocalTime now, local_time(rt.now()));
+  VITRO_TRY_ASSIGN(const ClockTime now, clock_time(rt.now()));
   TextBuilder out(rt);
   VITRO_TRY(append_strftime(out, format->marked, now));
   return out.finish();
@@ -90,33 +90,33 @@ Result<Val> refuse_lipsum(Runtime& rt, Arguments given) {
   return fail(ErrorCode::kUnsupported, "lipsum is not supported: it makes random text");
 }
 
-struct Global {
+struct Builtin {
   std::string_view name;
   Result<Val> (*run)(Runtime& rt, Arguments args);
 };
 
-constexpr Global kGlobals[] = {{"range", make_range},
-                               {"dict", make_dict},
-                               {"namespace", make_namespace},
-                               {"cycler", make_cycler},
-                               {"joiner", make_joiner},
-                               {"lipsum", refuse_lipsum},
-                               {"raise_exception", raise_exception},
-                               {"strftime_now", strftime_now}};
+constexpr Builtin kBuiltins[] = {{"range", make_range},
+                                 {"dict", make_dict},
+                                 {"namespace", make_namespace},
+                                 {"cycler", make_cycler},
+                                 {"joiner", make_joiner},
+                                 {"lipsum", refuse_lipsum},
+                                 {"raise_exception", raise_exception},
+                                 {"strftime_now", strftime_now}};
 
 }  // namespace
 
-std::vector<std::string_view> global_names() {
+std::vector<std::string_view> builtin_names() {
   std::vector<std::string_view> out;
-  for (const Global& global : kGlobals) out.push_back(global.name);
+  for (const Builtin& builtin : kBuiltins) out.push_back(builtin.name);
   return out;
 }
 
 Result<Val> call_function(Runtime& rt, const FunctionObject& function, Arguments args) {
-  for (const Global& global : kGlobals) {
-    if (global.name == function.name) return global.run(rt, std::move(args));
+  for (const Builtin& builtin : kBuiltins) {
+    if (builtin.name == function.name) return builtin.run(rt, std::move(args));
   }
-  return fail(ErrorCode::kInternal, "a global function that is not in the table");
+  return fail(ErrorCode::kInternal, "a built-in function that is not in the table");
 }
 
 }  // namespace vitro::jinja

@@ -31,7 +31,7 @@ Result<Rendering> run_program(const Program& program, Runtime& rt, Kwargs variab
 }
 
 Interpreter::Interpreter(const Program& program, Runtime& rt, Kwargs variables) : program_(program), rt_(rt) {
-  for (const std::string_view name : global_names()) {
+  for (const std::string_view name : builtin_names()) {
     context_.emplace(name, rt.make<FunctionObject>(Kind::kFunction, std::string(name)));
   }
   for (auto& [name, value] : variables) context_.insert_or_assign(std::move(name), std::move(value));
@@ -65,10 +65,17 @@ Val Interpreter::resolve(const std::string& name) {
 void Interpreter::enter(const ScopeInfo& scope) {
   for (const Load& load : scope.loads) {
     switch (load.what) {
-      case Load::What::kParameter: break;
-      case Load::What::kResolve: slot(load.target) = resolve(load.name); break;
-      case Load::What::kAlias: slot(load.target) = slot(load.source); break;
-      case Load::What::kUndefined: slot(load.target) = Val(); break;
+      case Load::What::kParameter:
+        break;
+      case Load::What::kResolve:
+        slot(load.target) = resolve(load.name);
+        break;
+      case Load::What::kAlias:
+        slot(load.target) = slot(load.source);
+        break;
+      case Load::What::kUndefined:
+        slot(load.target) = Val();
+        break;
     }
   }
 }
@@ -92,7 +99,8 @@ Result<Interpreter::Flow> Interpreter::exec_statement(const Stmt& s) {
   rt_.budget.step();
   VITRO_TRY(located(rt_.budget.check(), s.pos));
   if (walk_depth_ >= kMaxWalkDepth) {
-    return located(Result<Flow>(raise("more than {} statements and expressions inside each other", kMaxWalkDepth)), s.pos);
+    return located(Result<Flow>(raise("more than {} statements and expressions inside each other", kMaxWalkDepth)),
+                   s.pos);
   }
   ++walk_depth_;
   Result<Flow> flow = located(exec_plain(s), s.pos);
@@ -102,20 +110,41 @@ Result<Interpreter::Flow> Interpreter::exec_statement(const Stmt& s) {
 
 Result<Interpreter::Flow> Interpreter::exec_plain(const Stmt& s) {
   switch (s.kind) {
-    case StmtKind::kText: out_->append(s.text); return Flow::kNormal;
-    case StmtKind::kPrint: VITRO_TRY(exec_print(s)); return Flow::kNormal;
-    case StmtKind::kIf: return exec_if(s);
-    case StmtKind::kFor: return exec_for(s);
-    case StmtKind::kSet: VITRO_TRY(exec_set(s)); return Flow::kNormal;
-    case StmtKind::kSetBlock: return exec_set_block(s);
-    case StmtKind::kMacro: VITRO_TRY(exec_macro(s)); return Flow::kNormal;
-    case StmtKind::kCallBlock: VITRO_TRY(exec_call_block(s)); return Flow::kNormal;
-    case StmtKind::kFilterBlock: return exec_filter_block(s);
-    case StmtKind::kGeneration: VITRO_TRY(exec_generation(s)); return Flow::kNormal;
-    case StmtKind::kWith: return exec_with(s);
-    case StmtKind::kBlock: VITRO_TRY(exec_block(s)); return Flow::kNormal;
-    case StmtKind::kBreak: return Flow::kBreak;
-    case StmtKind::kContinue: return Flow::kContinue;
+    case StmtKind::kText:
+      out_->append(s.text);
+      return Flow::kNormal;
+    case StmtKind::kPrint:
+      VITRO_TRY(exec_print(s));
+      return Flow::kNormal;
+    case StmtKind::kIf:
+      return exec_if(s);
+    case StmtKind::kFor:
+      return exec_for(s);
+    case StmtKind::kSet:
+      VITRO_TRY(exec_set(s));
+      return Flow::kNormal;
+    case StmtKind::kSetBlock:
+      return exec_set_block(s);
+    case StmtKind::kMacro:
+      VITRO_TRY(exec_macro(s));
+      return Flow::kNormal;
+    case StmtKind::kCallBlock:
+      VITRO_TRY(exec_call_block(s));
+      return Flow::kNormal;
+    case StmtKind::kFilterBlock:
+      return exec_filter_block(s);
+    case StmtKind::kGeneration:
+      VITRO_TRY(exec_generation(s));
+      return Flow::kNormal;
+    case StmtKind::kWith:
+      return exec_with(s);
+    case StmtKind::kBlock:
+      VITRO_TRY(exec_block(s));
+      return Flow::kNormal;
+    case StmtKind::kBreak:
+      return Flow::kBreak;
+    case StmtKind::kContinue:
+      return Flow::kContinue;
   }
   return Flow::kNormal;
 }

@@ -33,8 +33,8 @@ struct LoopObject : Object {
   const Stmt& statement;
   const Val iterable;
   Walker walker;
-  std::shared_ptr<Activation> around;  ///< where the loop stands
-  std::shared_ptr<Activation> filter;  ///< variables of the loop's filter, once it has run
+  std::shared_ptr<Activation> around;    ///< where the loop stands
+  std::shared_ptr<Activation> filter;    ///< variables of the loop's filter, once it has run
   std::optional<std::vector<Val>> rest;  ///< what is left, once the length was asked for
   size_t next_rest = 0;
   int64_t index0 = -1;

@@ -18,14 +18,22 @@ std::string unicode_escape(char32_t c) {
 
 std::string json_escape(char32_t c, bool is_ascii) {
   switch (c) {
-    case '"': return "\\\"";
-    case '\\': return "\\\\";
-    case '\n': return "\\n";
-    case '\r': return "\\r";
-    case '\t': return "\\t";
-    case '\b': return "\\b";
-    case '\f': return "\\f";
-    default: return c < 0x20 || (is_ascii && c > 0x7E) ? unicode_escape(c) : "";
+    case '"':
+      return "\\\"";
+    case '\\':
+      return "\\\\";
+    case '\n':
+      return "\\n";
+    case '\r':
+      return "\\r";
+    case '\t':
+      return "\\t";
+    case '\b':
+      return "\\b";
+    case '\f':
+      return "\\f";
+    default:
+      return c < 0x20 || (is_ascii && c > 0x7E) ? unicode_escape(c) : "";
   }
 }
 
@@ -37,15 +45,28 @@ class JsonWriter {
     rt_.budget.step();
     VITRO_TRY(rt_.budget.check());
     switch (value.kind()) {
-      case Kind::kNone: out_.append("null"); return {};
-      case Kind::kBool: out_.append(value.as_bool() ? "true" : "false"); return {};
-      case Kind::kInt: out_.append(std::to_string(value.as_int())); return {};
-      case Kind::kFloat: out_.append(real_text(value.as_real())); return {};
-      case Kind::kString: write_string(value.as_string().marked); return {};
+      case Kind::kNone:
+        out_.append("null");
+        return {};
+      case Kind::kBool:
+        out_.append(value.as_bool() ? "true" : "false");
+        return {};
+      case Kind::kInt:
+        out_.append(std::to_string(value.as_int()));
+        return {};
+      case Kind::kFloat:
+        out_.append(real_text(value.as_real()));
+        return {};
+      case Kind::kString:
+        write_string(value.as_string().marked);
+        return {};
       case Kind::kList:
-      case Kind::kTuple: return write_list(value.items(), level);
-      case Kind::kDict: return write_dict(value.as_dict(), level);
-      default: return raise("Object of type {} is not JSON serializable", type_name(value));
+      case Kind::kTuple:
+        return write_list(value.items(), level);
+      case Kind::kDict:
+        return write_dict(value.as_dict(), level);
+      default:
+        return raise("Object of type {} is not JSON serializable", type_name(value));
     }
   }
   Result<Val> finish() { return out_.finish(); }
@@ -103,7 +124,9 @@ class JsonWriter {
 
   Status write_key(const Val& key) {
     switch (key.kind()) {
-      case Kind::kString: write_string(key.as_string().marked); return {};
+      case Kind::kString:
+        write_string(key.as_string().marked);
+        return {};
       case Kind::kNone:
       case Kind::kBool:
       case Kind::kInt:
@@ -112,7 +135,8 @@ class JsonWriter {
         VITRO_TRY(write(key, 0));
         out_.append("\"");
         return {};
-      default: return raise("keys must be str, int, float, bool or None, not {}", type_name(key));
+      default:
+        return raise("keys must be str, int, float, bool or None, not {}", type_name(key));
     }
   }
 

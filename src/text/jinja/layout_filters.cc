@@ -74,8 +74,7 @@ Result<Val> wordwrap(Runtime& rt, const Val& value, Args args) {
   WrapStyle style;
   VITRO_TRY_ASSIGN(style.width, int_argument(args[0], 79));
   style.breaks_long_words = args[1].is_missing() || is_true(args[1]);
-  const MarkedText newline =
-      args[2].is_string() ? args[2].as_string().marked : MarkedText::plain("\n");
+  const MarkedText newline = args[2].is_string() ? args[2].as_string().marked : MarkedText::plain("\n");
   style.breaks_on_hyphens = args[3].is_missing() || is_true(args[3]);
   if (!value.is_string()) return raise("'{}' object has no attribute 'splitlines'", type_name(value));
   const MarkedText& text = value.as_string().marked;

@@ -29,7 +29,9 @@ std::string normalized(std::string_view source) {
 }
 
 bool is_octal(char c) { return c >= '0' && c <= '7'; }
-bool is_hex(char c) { return is_ascii_digit(static_cast<unsigned char>(c)) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
+bool is_hex(char c) {
+  return is_ascii_digit(static_cast<unsigned char>(c)) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
 
 /// A tag's opening at a place of the text: which one, its sign, and where what follows begins.
 struct Opening {
@@ -139,12 +141,15 @@ class Lexer {
     push_data(pos_, tag, opening->sign, opening->what == Opening::What::kVariable);
     move_to(opening->end);
     switch (opening->what) {
-      case Opening::What::kComment: return lex_comment(tag);
-      case Opening::What::kRaw: return lex_raw(tag);
+      case Opening::What::kComment:
+        return lex_comment(tag);
+      case Opening::What::kRaw:
+        return lex_raw(tag);
       case Opening::What::kVariable:
         push(Tok::kVariableBegin, tag, "{{");
         return lex_tag(Tok::kVariableEnd, "}}");
-      case Opening::What::kBlock: break;
+      case Opening::What::kBlock:
+        break;
     }
     push(Tok::kBlockBegin, tag, "{%");
     return lex_tag(Tok::kBlockEnd, "%}");
@@ -300,7 +305,8 @@ class Lexer {
         VITRO_TRY(lex_escape(out));
       }
     }
-    if (pos_ >= source_.size()) return syntax_error(pos_of(begin), "unexpected char {}", quote == '"' ? "'\"'" : "\"'\"");
+    if (pos_ >= source_.size())
+      return syntax_error(pos_of(begin), "unexpected char {}", quote == '"' ? "'\"'" : "\"'\"");
     ++pos_;
     push(Tok::kString, begin, std::move(out));
     return {};

@@ -12,6 +12,7 @@ MarkedText MarkedText::marked(std::string text) {
 
 std::vector<ByteRange> MarkedText::marks_of(ByteRange part) const {
   std::vector<ByteRange> out;
+  if (part.empty()) return out;
   auto it = std::partition_point(marks.begin(), marks.end(), [&](const ByteRange& m) { return m.end <= part.begin; });
   for (; it != marks.end() && it->begin < part.end; ++it) {
     out.push_back({std::max(it->begin, part.begin) - part.begin, std::min(it->end, part.end) - part.begin});

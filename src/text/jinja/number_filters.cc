@@ -26,7 +26,8 @@ std::optional<std::string> number_text(std::string_view text) {
       out += text[i];
       continue;
     }
-    const bool is_between = i > 0 && i + 1 < text.size() && std::isalnum(static_cast<unsigned char>(text[i - 1])) != 0 &&
+    const bool is_between = i > 0 && i + 1 < text.size() &&
+                            std::isalnum(static_cast<unsigned char>(text[i - 1])) != 0 &&
                             std::isalnum(static_cast<unsigned char>(text[i + 1])) != 0;
     if (!is_between) return std::nullopt;
   }

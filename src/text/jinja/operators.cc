@@ -74,17 +74,22 @@ bool is_true(const Val& value) {
   switch (value.kind()) {
     case Kind::kMissing:
     case Kind::kUndefined:
-    case Kind::kNone: return false;
+    case Kind::kNone:
+      return false;
     case Kind::kBool:
-    case Kind::kInt: return value.as_int() != 0;
-    case Kind::kFloat: return value.as_real() != 0;
+    case Kind::kInt:
+      return value.as_int() != 0;
+    case Kind::kFloat:
+      return value.as_real() != 0;
     case Kind::kString:
     case Kind::kList:
     case Kind::kTuple:
     case Kind::kDict:
     case Kind::kRange:
-    case Kind::kView: return *length_of(value) != 0;
-    default: return true;
+    case Kind::kView:
+      return *length_of(value) != 0;
+    default:
+      return true;
   }
 }
 
@@ -103,18 +108,23 @@ bool equals(Runtime& rt, const Val& a, const Val& b) {
   switch (a.kind()) {
     case Kind::kMissing:
     case Kind::kUndefined:
-    case Kind::kNone: return true;
+    case Kind::kNone:
+      return true;
     case Kind::kString:
       rt.budget.step(a.as_string().marked.size() / 256);
       return a.as_string().text() == b.as_string().text();
     case Kind::kList:
-    case Kind::kTuple: return equal_sequences(rt, a.items(), b.items());
-    case Kind::kDict: return equal_dicts(rt, a.as_dict(), b.as_dict());
-    case Kind::kRange: return equal_ranges(a.as<RangeObject>(), b.as<RangeObject>());
+    case Kind::kTuple:
+      return equal_sequences(rt, a.items(), b.items());
+    case Kind::kDict:
+      return equal_dicts(rt, a.as_dict(), b.as_dict());
+    case Kind::kRange:
+      return equal_ranges(a.as<RangeObject>(), b.as<RangeObject>());
     case Kind::kMethod:
       return a.as<MethodObject>().name == b.as<MethodObject>().name &&
              is_same(a.as<MethodObject>().self, b.as<MethodObject>().self);
-    default: return a.object() == b.object();
+    default:
+      return a.object() == b.object();
   }
 }
 
@@ -140,13 +150,20 @@ Result<bool> less(Runtime& rt, const Val& a, const Val& b, std::string_view symb
 
 Result<bool> compare(Runtime& rt, CompareOp op, const Val& a, const Val& b) {
   switch (op) {
-    case CompareOp::kEq: return equals(rt, a, b);
-    case CompareOp::kNe: return !equals(rt, a, b);
-    case CompareOp::kLt: return less(rt, a, b, "<");
-    case CompareOp::kLe: return less(rt, a, b, "<=");
-    case CompareOp::kGt: return less(rt, b, a, ">");
-    case CompareOp::kGe: return less(rt, b, a, ">=");
-    case CompareOp::kIn: return contains(rt, b, a);
+    case CompareOp::kEq:
+      return equals(rt, a, b);
+    case CompareOp::kNe:
+      return !equals(rt, a, b);
+    case CompareOp::kLt:
+      return less(rt, a, b, "<");
+    case CompareOp::kLe:
+      return less(rt, a, b, "<=");
+    case CompareOp::kGt:
+      return less(rt, b, a, ">");
+    case CompareOp::kGe:
+      return less(rt, b, a, ">=");
+    case CompareOp::kIn:
+      return contains(rt, b, a);
     case CompareOp::kNotIn: {
       VITRO_TRY_ASSIGN(const bool is_in, contains(rt, b, a));
       return !is_in;
@@ -181,14 +198,16 @@ uint64_t hash_of_text(std::string_view text) { return std::hash<std::string_view
 Result<uint64_t> hash_of(Runtime& rt, const Val& key) {
   rt.budget.step();
   switch (key.kind()) {
-    case Kind::kString: return hash_of_text(key.as_string().text());
+    case Kind::kString:
+      return hash_of_text(key.as_string().text());
     case Kind::kFloat:
       if (key.as_real() == std::floor(key.as_real()) && std::fabs(key.as_real()) < 9e18) {
         return std::hash<int64_t>()(static_cast<int64_t>(key.as_real()));
       }
       return std::hash<double>()(key.as_real());
     case Kind::kBool:
-    case Kind::kInt: return std::hash<int64_t>()(key.as_int());
+    case Kind::kInt:
+      return std::hash<int64_t>()(key.as_int());
     case Kind::kTuple: {
       uint64_t hash = 0x345678;
       for (const Val& item : key.items()) {
@@ -199,23 +218,34 @@ Result<uint64_t> hash_of(Runtime& rt, const Val& key) {
       return hash;
     }
     case Kind::kList:
-    case Kind::kDict: return raise("unhashable type: '{}'", type_name(key));
-    case Kind::kUndefined: return 1;
-    case Kind::kRange: return static_cast<uint64_t>(key.as<RangeObject>().count);
-    default: return std::hash<const void*>()(key.object());
+    case Kind::kDict:
+      return raise("unhashable type: '{}'", type_name(key));
+    case Kind::kUndefined:
+      return 1;
+    case Kind::kRange:
+      return static_cast<uint64_t>(key.as<RangeObject>().count);
+    default:
+      return std::hash<const void*>()(key.object());
   }
 }
 
 Result<int64_t> length_of(const Val& value) {
   switch (value.kind()) {
-    case Kind::kUndefined: return 0;
-    case Kind::kString: return static_cast<int64_t>(value.as_string().n_chars);
+    case Kind::kUndefined:
+      return 0;
+    case Kind::kString:
+      return static_cast<int64_t>(value.as_string().n_chars);
     case Kind::kList:
-    case Kind::kTuple: return static_cast<int64_t>(value.items().size());
-    case Kind::kDict: return static_cast<int64_t>(value.as_dict().members.size());
-    case Kind::kRange: return value.as<RangeObject>().count;
-    case Kind::kView: return static_cast<int64_t>(value.as<ViewObject>().dict.as_dict().members.size());
-    default: return raise("object of type '{}' has no len()", type_name(value));
+    case Kind::kTuple:
+      return static_cast<int64_t>(value.items().size());
+    case Kind::kDict:
+      return static_cast<int64_t>(value.as_dict().members.size());
+    case Kind::kRange:
+      return value.as<RangeObject>().count;
+    case Kind::kView:
+      return static_cast<int64_t>(value.as<ViewObject>().dict.as_dict().members.size());
+    default:
+      return raise("object of type '{}' has no len()", type_name(value));
   }
 }
 

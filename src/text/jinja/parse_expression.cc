@@ -61,8 +61,7 @@ std::optional<CompareOp> compare_op(const ParseState& state) {
     if (state.is_op(text)) return op;
   }
   if (state.is_name("in")) return CompareOp::kIn;
-  const bool is_not_in =
-      state.is_name("not") && state.look().kind == Tok::kName && state.look().text == "in";
+  const bool is_not_in = state.is_name("not") && state.look().kind == Tok::kName && state.look().text == "in";
   return is_not_in ? std::optional(CompareOp::kNotIn) : std::nullopt;
 }
 
@@ -99,7 +98,8 @@ Result<ExprPtr> parse_left(ParseState& state, Parse operand, std::optional<Binar
 }
 
 Result<ExprPtr> parse_power(ParseState& state) {
-  return parse_left(state, [](ParseState& s) { return parse_unary(s); }, power_op);
+  return parse_left(
+      state, [](ParseState& s) { return parse_unary(s); }, power_op);
 }
 
 Result<ExprPtr> parse_product(ParseState& state) { return parse_left(state, parse_power, product_op); }
@@ -420,11 +420,13 @@ Status check_target(const Expr& target, const ParseState& state) {
         return syntax_error(target.pos, "Can't assign to special loop variable in for-loop target");
       }
       return {};
-    case ExprKind::kNsRef: return {};
+    case ExprKind::kNsRef:
+      return {};
     case ExprKind::kTuple:
       for (const ExprPtr& item : target.children) VITRO_TRY(check_target(*item, state));
       return {};
-    default: return syntax_error(target.pos, "can't assign to this; a name is needed");
+    default:
+      return syntax_error(target.pos, "can't assign to this; a name is needed");
   }
 }
 
@@ -454,8 +456,8 @@ Result<ExprPtr> parse_tuple(ParseState& state, const TupleRules& rules) {
   for (;;) {
     if (!items.empty()) VITRO_TRY(state.expect_op(","));
     if (is_tuple_end(state, rules)) break;
-    Result<ExprPtr> item = rules.is_simple ? parse_primary(state, rules.has_namespace)
-                                           : parse_expression(state, rules.has_condition);
+    Result<ExprPtr> item =
+        rules.is_simple ? parse_primary(state, rules.has_namespace) : parse_expression(state, rules.has_condition);
     if (!item) return item;
     items.push_back(std::move(*item));
     if (!state.is_op(",")) break;

@@ -8,17 +8,27 @@ namespace vitro::jinja {
 
 std::string quote_token(const Token& token) {
   switch (token.kind) {
-    case Tok::kData: return "'template data / text'";
-    case Tok::kVariableBegin: return "'begin of print statement'";
-    case Tok::kVariableEnd: return "'end of print statement'";
-    case Tok::kBlockBegin: return "'begin of statement block'";
-    case Tok::kBlockEnd: return "'end of statement block'";
-    case Tok::kString: return "'string'";
-    case Tok::kInteger: return "'integer'";
-    case Tok::kFloat: return "'float'";
-    case Tok::kEof: return "'end of template'";
+    case Tok::kData:
+      return "'template data / text'";
+    case Tok::kVariableBegin:
+      return "'begin of print statement'";
+    case Tok::kVariableEnd:
+      return "'end of print statement'";
+    case Tok::kBlockBegin:
+      return "'begin of statement block'";
+    case Tok::kBlockEnd:
+      return "'end of statement block'";
+    case Tok::kString:
+      return "'string'";
+    case Tok::kInteger:
+      return "'integer'";
+    case Tok::kFloat:
+      return "'float'";
+    case Tok::kEof:
+      return "'end of template'";
     case Tok::kName:
-    case Tok::kOperator: break;
+    case Tok::kOperator:
+      break;
   }
   return "'" + token.text + "'";
 }
@@ -340,7 +350,7 @@ class StatementParser {
   }
 
   ParseState state_;
-  std::vector<std::string> tags_;    ///< open, innermost last
+  std::vector<std::string> tags_;  ///< open, innermost last
   std::set<std::string> blocks_;   ///< names of all blocks so far
 };
 

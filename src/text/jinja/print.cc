@@ -22,19 +22,26 @@ bool is_printable(char32_t c) {
     case Category::kCn:
     case Category::kZl:
     case Category::kZp:
-    case Category::kZs: return false;
-    default: return true;
+    case Category::kZs:
+      return false;
+    default:
+      return true;
   }
 }
 
 /// The escape of a code point inside a repr; empty if it stands for itself.
 std::string repr_escape(char32_t c, char quote) {
   switch (c) {
-    case '\\': return "\\\\";
-    case '\n': return "\\n";
-    case '\r': return "\\r";
-    case '\t': return "\\t";
-    default: break;
+    case '\\':
+      return "\\\\";
+    case '\n':
+      return "\\n";
+    case '\r':
+      return "\\r";
+    case '\t':
+      return "\\t";
+    default:
+      break;
   }
   if (c == static_cast<char32_t>(quote)) return std::string("\\") + quote;
   if (is_printable(c)) return "";
@@ -180,23 +187,41 @@ Status print_repr(Runtime& rt, TextBuilder& out, const Val& value) {
   VITRO_TRY(rt.budget.check());
   switch (value.kind()) {
     case Kind::kMissing:
-    case Kind::kUndefined: out.append("Undefined"); return {};
-    case Kind::kNone: out.append("None"); return {};
-    case Kind::kBool: out.append(value.as_bool() ? "True" : "False"); return {};
-    case Kind::kInt: out.append(std::to_string(value.as_int())); return {};
-    case Kind::kFloat: out.append(float_repr(value.as_real())); return {};
+    case Kind::kUndefined:
+      out.append("Undefined");
+      return {};
+    case Kind::kNone:
+      out.append("None");
+      return {};
+    case Kind::kBool:
+      out.append(value.as_bool() ? "True" : "False");
+      return {};
+    case Kind::kInt:
+      out.append(std::to_string(value.as_int()));
+      return {};
+    case Kind::kFloat:
+      out.append(float_repr(value.as_real()));
+      return {};
     case Kind::kString:
       if (value.as_string().is_markup) out.append("Markup(");
       write_repr(out, value.as_string().marked);
       if (value.as_string().is_markup) out.append(")");
       return {};
-    case Kind::kList: return print_list(rt, out, value.items());
-    case Kind::kTuple: return print_tuple(rt, out, value);
-    case Kind::kDict: return print_members(rt, out, value.as_dict().members);
-    case Kind::kView: return print_view(rt, out, value);
-    case Kind::kRange: print_range(out, value.as<RangeObject>()); return {};
-    case Kind::kNamespace: return print_namespace(rt, out, value.as<NamespaceObject>());
-    default: return raise("a {} has no text: what the reference prints holds an address", type_name(value));
+    case Kind::kList:
+      return print_list(rt, out, value.items());
+    case Kind::kTuple:
+      return print_tuple(rt, out, value);
+    case Kind::kDict:
+      return print_members(rt, out, value.as_dict().members);
+    case Kind::kView:
+      return print_view(rt, out, value);
+    case Kind::kRange:
+      print_range(out, value.as<RangeObject>());
+      return {};
+    case Kind::kNamespace:
+      return print_namespace(rt, out, value.as<NamespaceObject>());
+    default:
+      return raise("a {} has no text: what the reference prints holds an address", type_name(value));
   }
 }
 

@@ -10,9 +10,7 @@ namespace {
 
 constexpr size_t kIndexAbove = 8;  ///< members from which a dict is searched by hash
 
-void empty_namespace(Object& object) {
-  static_cast<NamespaceObject&>(object).members.clear();
-}
+void empty_namespace(Object& object) { static_cast<NamespaceObject&>(object).members.clear(); }
 
 const DictObject::Member* find_hashed(Runtime& rt, const DictObject& dict, const Val& key, uint64_t hash) {
   if (dict.index.empty()) {
@@ -167,12 +165,18 @@ void set_attribute(NamespaceObject& ns, const Val& name, const Val& value) {
 int depth_of(const Val& value) {
   switch (value.kind()) {
     case Kind::kList:
-    case Kind::kTuple: return value.as<ListObject>().depth;
-    case Kind::kDict: return value.as<DictObject>().depth;
-    case Kind::kView: return value.as<ViewObject>().dict.as_dict().depth + 1;
-    case Kind::kMethod: return depth_of(value.as<MethodObject>().self) + 1;
-    case Kind::kIterator: return value.as<IteratorObject>().depth;
-    default: return 0;
+    case Kind::kTuple:
+      return value.as<ListObject>().depth;
+    case Kind::kDict:
+      return value.as<DictObject>().depth;
+    case Kind::kView:
+      return value.as<ViewObject>().dict.as_dict().depth + 1;
+    case Kind::kMethod:
+      return depth_of(value.as<MethodObject>().self) + 1;
+    case Kind::kIterator:
+      return value.as<IteratorObject>().depth;
+    default:
+      return 0;
   }
 }
 

@@ -39,15 +39,20 @@ class Resolver {
 
   Status resolve_statement(Stmt& s, const Frame& frame) {
     switch (s.kind) {
-      case StmtKind::kText: return {};
-      case StmtKind::kPrint: return resolve_expr(*s.value, frame);
-      case StmtKind::kIf: return resolve_if(s, frame);
-      case StmtKind::kFor: return resolve_for(s, frame);
+      case StmtKind::kText:
+        return {};
+      case StmtKind::kPrint:
+        return resolve_expr(*s.value, frame);
+      case StmtKind::kIf:
+        return resolve_if(s, frame);
+      case StmtKind::kFor:
+        return resolve_for(s, frame);
       case StmtKind::kSet:
         VITRO_TRY(resolve_expr(*s.target, frame));
         s.is_exported = frame.is_toplevel;
         return resolve_expr(*s.value, frame);
-      case StmtKind::kSetBlock: return resolve_set_block(s, frame);
+      case StmtKind::kSetBlock:
+        return resolve_set_block(s, frame);
       case StmtKind::kMacro:
         VITRO_TRY(resolve_macro_body(s, frame));
         s.slot = frame.symbols->slot_of(s.text, *current_);
@@ -56,10 +61,14 @@ class Resolver {
       case StmtKind::kCallBlock:
         VITRO_TRY(resolve_macro_body(s, frame));
         return resolve_expr(*s.value, frame);
-      case StmtKind::kGeneration: return resolve_macro_body(s, frame);
-      case StmtKind::kFilterBlock: return resolve_filter_block(s, frame);
-      case StmtKind::kWith: return resolve_with(s, frame);
-      case StmtKind::kBlock: return resolve_block(s);
+      case StmtKind::kGeneration:
+        return resolve_macro_body(s, frame);
+      case StmtKind::kFilterBlock:
+        return resolve_filter_block(s, frame);
+      case StmtKind::kWith:
+        return resolve_with(s, frame);
+      case StmtKind::kBlock:
+        return resolve_block(s);
       case StmtKind::kBreak:
       case StmtKind::kContinue:
         if (frame.is_in_loop) return {};

@@ -8,7 +8,8 @@ namespace vitro::jinja {
 namespace {
 
 Val take_keyword(Arguments& args, std::string_view name) {
-  const auto it = std::find_if(args.kwargs.begin(), args.kwargs.end(), [&](const auto& kw) { return kw.first == name; });
+  const auto it =
+      std::find_if(args.kwargs.begin(), args.kwargs.end(), [&](const auto& kw) { return kw.first == name; });
   if (it == args.kwargs.end()) return {};
   Val value = std::move(it->second);
   args.kwargs.erase(it);
@@ -28,7 +29,8 @@ Result<MapItem> mapping_of(Runtime& rt, Arguments args) {
   const Val name = args.args[0];
   args.args.erase(args.args.begin());
   const FilterEntry* filter = name.is_string() ? find_filter(name.as_string().text()) : nullptr;
-  if (filter == nullptr) return raise("No filter named {}.", name.is_string() ? "'" + name.as_string().text() + "'" : "");
+  if (filter == nullptr)
+    return raise("No filter named {}.", name.is_string() ? "'" + name.as_string().text() + "'" : "");
   return MapItem([&rt, filter, args](const Val& item) { return apply_filter(rt, *filter, item, args); });
 }
 

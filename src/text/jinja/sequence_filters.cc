@@ -54,8 +54,10 @@ bool is_reversible(const Val& value) {
     case Kind::kTuple:
     case Kind::kDict:
     case Kind::kRange:
-    case Kind::kView: return true;
-    default: return false;
+    case Kind::kView:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -106,12 +108,18 @@ Result<Val> reverse(Runtime& rt, const Val& value, Args) {
   VITRO_TRY_ASSIGN(std::vector<Val> items, values_of(rt, value));
   std::reverse(items.begin(), items.end());
   switch (value.kind()) {
-    case Kind::kList: return rt.iterator(std::move(items), "list_reverseiterator");
-    case Kind::kTuple: return rt.iterator(std::move(items), "reversed");
-    case Kind::kDict: return rt.iterator(std::move(items), "dict_reversekeyiterator");
-    case Kind::kRange: return rt.iterator(std::move(items), "range_iterator");
-    case Kind::kView: return rt.iterator(std::move(items), "dict_reverseitemiterator");
-    default: return rt.list(std::move(items));
+    case Kind::kList:
+      return rt.iterator(std::move(items), "list_reverseiterator");
+    case Kind::kTuple:
+      return rt.iterator(std::move(items), "reversed");
+    case Kind::kDict:
+      return rt.iterator(std::move(items), "dict_reversekeyiterator");
+    case Kind::kRange:
+      return rt.iterator(std::move(items), "range_iterator");
+    case Kind::kView:
+      return rt.iterator(std::move(items), "dict_reverseitemiterator");
+    default:
+      return rt.list(std::move(items));
   }
 }
 
@@ -148,7 +156,8 @@ Result<Val> dictsort(Runtime& rt, const Val& value, Args args) {
   VITRO_TRY_ASSIGN(std::vector<Val> pairs,
                    values_of(rt, rt.make<ViewObject>(Kind::kView, value, ViewObject::What::kItems)));
   const KeyRule rule{Val::integer(by == "key" ? 0 : 1), flag(args[0]), {}};
-  VITRO_TRY(sort_values(rt, pairs, [&](const Val& pair) { return key_of(rt, pair, rule); }, flag(args[2])));
+  VITRO_TRY(sort_values(
+      rt, pairs, [&](const Val& pair) { return key_of(rt, pair, rule); }, flag(args[2])));
   return rt.list(std::move(pairs));
 }
 
@@ -251,7 +260,8 @@ Result<Val> slice(Runtime& rt, const Val& value, Args args) {
 Result<Val> groupby(Runtime& rt, const Val& value, Args args) {
   VITRO_TRY_ASSIGN(std::vector<Val> values, values_of(rt, value));
   const KeyRule rule{args[0], flag(args[2]), args[1]};
-  VITRO_TRY(sort_values(rt, values, [&](const Val& item) { return key_of(rt, item, rule); }, false));
+  VITRO_TRY(sort_values(
+      rt, values, [&](const Val& item) { return key_of(rt, item, rule); }, false));
   std::vector<Val> out;
   for (size_t begin = 0; begin < values.size();) {
     VITRO_TRY_ASSIGN(const Val key, key_of(rt, values[begin], rule));

@@ -84,7 +84,8 @@ Result<Val> get_slice(Runtime& rt, const Val& object, const std::vector<Val>& pa
   VITRO_TRY(rt.budget.check_room(static_cast<size_t>(span.count) * sizeof(Val)));
   std::vector<Val> out;
   out.reserve(static_cast<size_t>(span.count));
-  for (int64_t i = 0; i < span.count; ++i) out.push_back(object.items()[static_cast<size_t>(span.start + i * span.step)]);
+  for (int64_t i = 0; i < span.count; ++i)
+    out.push_back(object.items()[static_cast<size_t>(span.start + i * span.step)]);
   return object.is(Kind::kList) ? rt.list(std::move(out)) : rt.tuple(std::move(out));
 }
 

@@ -7,7 +7,7 @@
 
 namespace vitro::jinja {
 
-struct LocalTime {
+struct ClockTime {
   int year, month, day, hour, minute, second;
   int week_day;  ///< 0 is Sunday
   int year_day;  ///< from 1
@@ -15,8 +15,8 @@ struct LocalTime {
 
 /// "2026-11-30T08:00:00" (the time may be missing); empty: the clock and time zone of this machine. InvalidArgument for
 /// what is no date.
-Result<LocalTime> local_time(const std::string& iso);
+Result<ClockTime> clock_time(const std::string& iso);
 
-Status append_strftime(TextBuilder& out, const MarkedText& format, const LocalTime& time);
+Status append_strftime(TextBuilder& out, const MarkedText& format, const ClockTime& time);
 
 }  // namespace vitro::jinja

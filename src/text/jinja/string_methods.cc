@@ -85,6 +85,7 @@ Result<Val> split_side(Runtime& rt, const Val& self, Args args, bool is_from_rig
   }
   VITRO_TRY_ASSIGN(const StringObject* separator, string_argument(args[0]));
   if (separator->marked.size() == 0) return raise("empty separator");
+  if (is_from_right) VITRO_TRY(charge_backward_search(rt, text.marked.size(), separator->marked.size()));
   return list_of_parts(rt, text, split_at(text.text(), separator->text(), max_splits, is_from_right));
 }
 Result<Val> split(Runtime& rt, const Val& self, Args args) { return split_side(rt, self, args, false); }
@@ -99,6 +100,7 @@ Result<Val> partition_side(Runtime& rt, const Val& self, Args args, bool is_from
   const StringObject& text = text_of(self);
   VITRO_TRY_ASSIGN(const StringObject* separator, string_argument(args[0]));
   if (separator->marked.size() == 0) return raise("empty separator");
+  if (is_from_right) VITRO_TRY(charge_backward_search(rt, text.marked.size(), separator->marked.size()));
   const std::vector<ByteRange> parts = split_at(text.text(), separator->text(), 1, is_from_right);
   if (parts.size() == 1) {
     const Val empty = rt.string("");

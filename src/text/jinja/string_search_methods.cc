@@ -43,6 +43,7 @@ Result<int64_t> find_index(Runtime& rt, const Val& self, Args args, bool is_from
   const std::string_view window = std::string_view(text.text()).substr(0, part->end);
   size_t at = find_bytes(window, needle->text(), part->begin);
   if (is_from_right) {
+    VITRO_TRY(charge_backward_search(rt, window.size(), needle->marked.size()));
     at = window.rfind(needle->text());
     if (at != std::string_view::npos && at < part->begin) at = std::string_view::npos;
   }
@@ -75,7 +76,8 @@ Result<Val> count(Runtime& rt, const Val& self, Args args) {
   rt.budget.step(text.marked.size() / 64);
   if (!part) return Val::integer(0);
   const std::string_view window = std::string_view(text.text()).substr(0, part->end);
-  if (needle->marked.size() == 0) return Val::integer(chars_before(text, part->end) - chars_before(text, part->begin) + 1);
+  if (needle->marked.size() == 0)
+    return Val::integer(chars_before(text, part->end) - chars_before(text, part->begin) + 1);
   int64_t n = 0;
   for (size_t pos = part->begin; (pos = find_bytes(window, needle->text(), pos)) != std::string_view::npos;) {
     ++n;
@@ -132,7 +134,8 @@ Result<Val> is_decimals(Runtime&, const Val& self, Args) { return all_chars(self
 Result<Val> is_numerics(Runtime&, const Val& self, Args) { return all_chars(self, is_numeric); }
 Result<Val> is_space(Runtime&, const Val& self, Args) { return all_chars(self, is_py_space); }
 Result<Val> is_ascii(Runtime&, const Val& self, Args) {
-  return all_chars(self, [](char32_t c) { return c < 0x80; }, true);
+  return all_chars(
+      self, [](char32_t c) { return c < 0x80; }, true);
 }
 Result<Val> is_upper_case(Runtime&, const Val& self, Args) {
   return Val::boolean(is_upper_text(self.as_string().text()));

@@ -40,18 +40,27 @@ void Symbols::visit_statement(const Stmt& s) {
     case StmtKind::kPrint:
     case StmtKind::kFor:
     case StmtKind::kCallBlock:
-    case StmtKind::kFilterBlock: visit(*s.value); return;
-    case StmtKind::kIf: visit_if(s); return;
+    case StmtKind::kFilterBlock:
+      visit(*s.value);
+      return;
+    case StmtKind::kIf:
+      visit_if(s);
+      return;
     case StmtKind::kSet:
       visit(*s.value);
       visit_target(*s.target);
       return;
-    case StmtKind::kSetBlock: visit_target(*s.target); return;
-    case StmtKind::kMacro: store(s.text); return;
+    case StmtKind::kSetBlock:
+      visit_target(*s.target);
+      return;
+    case StmtKind::kMacro:
+      store(s.text);
+      return;
     case StmtKind::kWith:
       for (const ExprPtr& value : s.values) visit(*value);
       return;
-    default: return;
+    default:
+      return;
   }
 }
 

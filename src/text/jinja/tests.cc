@@ -73,8 +73,10 @@ Result<bool> is_callable(Runtime&, const Val& value, Args) {
     case Kind::kMethod:
     case Kind::kJoiner:
     case Kind::kLoop:
-    case Kind::kUndefined: return true;
-    default: return false;
+    case Kind::kUndefined:
+      return true;
+    default:
+      return false;
   }
 }
 Result<bool> is_same_as(Runtime&, const Val& value, Args args) { return is_same(value, args[0]); }
@@ -130,7 +132,8 @@ constexpr TestEntry kTests[] = {
 }  // namespace
 
 const TestEntry* find_test(std::string_view name) {
-  const auto it = std::find_if(std::begin(kTests), std::end(kTests), [&](const TestEntry& t) { return t.name == name; });
+  const auto it =
+      std::find_if(std::begin(kTests), std::end(kTests), [&](const TestEntry& t) { return t.name == name; });
   return it == std::end(kTests) ? nullptr : &*it;
 }
 

@@ -36,9 +36,7 @@ Result<Val> capitalized(Runtime& rt, const Val& value, Args) {
   return with_text(rt, value, [&](const MarkedText& t) { return capitalize(rt, t); });
 }
 
-bool begins_word(char32_t c) {
-  return c == '-' || c == '(' || c == '{' || c == '[' || c == '<' || is_py_space(c);
-}
+bool begins_word(char32_t c) { return c == '-' || c == '(' || c == '{' || c == '[' || c == '<' || is_py_space(c); }
 
 /// jinja2's own title: a word begins behind -, white space and opening brackets; its first character is upper case.
 Result<Val> title(Runtime& rt, const Val& value, Args) {

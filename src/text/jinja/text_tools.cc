@@ -42,10 +42,14 @@ bool is_final_sigma(std::string_view text, size_t pos, size_t next) {
 
 Mapped map_one(std::string_view text, size_t pos, const CodePoint& c, Case to) {
   switch (to) {
-    case Case::kUpper: return upper_of(c.value);
-    case Case::kTitle: return title_of(c.value);
-    case Case::kFold: return fold_of(c.value);
-    case Case::kLower: break;
+    case Case::kUpper:
+      return upper_of(c.value);
+    case Case::kTitle:
+      return title_of(c.value);
+    case Case::kFold:
+      return fold_of(c.value);
+    case Case::kLower:
+      break;
   }
   if (c.value == 0x3A3 && is_final_sigma(text, pos, pos + static_cast<size_t>(c.n_bytes))) return {0x3C2, 0, 0};
   return lower_of(c.value);
@@ -82,7 +86,9 @@ MarkedText strip(const MarkedText& text, Side side, const std::string* chars) {
   const std::string_view t = text.text;
   size_t begin = 0;
   size_t end = t.size();
-  const auto is_stripped = [&](const CodePoint& c) { return chars ? is_in_set(c.value, *chars) : is_py_space(c.value); };
+  const auto is_stripped = [&](const CodePoint& c) {
+    return chars ? is_in_set(c.value, *chars) : is_py_space(c.value);
+  };
   while (side != Side::kRight && begin < end) {
     const CodePoint c = decode_utf8(t.substr(begin));
     if (!is_stripped(c)) break;
@@ -101,6 +107,11 @@ size_t find_bytes(std::string_view text, std::string_view needle, size_t begin) 
   if (needle.empty()) return begin;
   const void* at = ::memmem(text.data() + begin, text.size() - begin, needle.data(), needle.size());
   return at == nullptr ? std::string_view::npos : static_cast<size_t>(static_cast<const char*>(at) - text.data());
+}
+
+Status charge_backward_search(Runtime& rt, size_t n_text, size_t n_needle) {
+  rt.budget.step((n_text / 64 + 1) * (n_needle / 64 + 1));
+  return rt.budget.check();
 }
 
 Result<Val> replace_text(Runtime& rt, const StringObject& string, const MarkedText& from, const MarkedText& to,

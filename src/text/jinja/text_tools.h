@@ -14,6 +14,9 @@ MarkedText strip(const MarkedText& text, Side side, const std::string* chars = n
 /// First place of `needle` in text[begin, end), or npos; an empty needle is found at once.
 size_t find_bytes(std::string_view text, std::string_view needle, size_t begin = 0);
 
+/// Searching from the end may compare the needle at every place: pays for that beforehand.
+Status charge_backward_search(Runtime& rt, size_t n_text, size_t n_needle);
+
 /// str.replace, at most max_count times (negative: always).
 Result<Val> replace_text(Runtime& rt, const StringObject& text, const MarkedText& from, const MarkedText& to,
                          int64_t max_count);

@@ -46,31 +46,52 @@ const DictObject& Val::as_dict() const { return as<DictObject>(); }
 std::string_view type_name(const Val& value) {
   switch (value.kind()) {
     case Kind::kMissing:
-    case Kind::kUndefined: return "Undefined";
-    case Kind::kNone: return "NoneType";
-    case Kind::kBool: return "bool";
-    case Kind::kInt: return "int";
-    case Kind::kFloat: return "float";
-    case Kind::kString: return value.as_string().is_markup ? "Markup" : "str";
-    case Kind::kList: return "list";
-    case Kind::kTuple: return "tuple";
-    case Kind::kDict: return "dict";
-    case Kind::kRange: return "range";
+    case Kind::kUndefined:
+      return "Undefined";
+    case Kind::kNone:
+      return "NoneType";
+    case Kind::kBool:
+      return "bool";
+    case Kind::kInt:
+      return "int";
+    case Kind::kFloat:
+      return "float";
+    case Kind::kString:
+      return value.as_string().is_markup ? "Markup" : "str";
+    case Kind::kList:
+      return "list";
+    case Kind::kTuple:
+      return "tuple";
+    case Kind::kDict:
+      return "dict";
+    case Kind::kRange:
+      return "range";
     case Kind::kView:
       switch (value.as<ViewObject>().what) {
-        case ViewObject::What::kKeys: return "dict_keys";
-        case ViewObject::What::kValues: return "dict_values";
-        case ViewObject::What::kItems: return "dict_items";
+        case ViewObject::What::kKeys:
+          return "dict_keys";
+        case ViewObject::What::kValues:
+          return "dict_values";
+        case ViewObject::What::kItems:
+          return "dict_items";
       }
       return "dict_items";
-    case Kind::kIterator: return value.as<IteratorObject>().type_name;
-    case Kind::kNamespace: return "Namespace";
-    case Kind::kMacro: return "Macro";
-    case Kind::kLoop: return "LoopContext";
-    case Kind::kCycler: return "Cycler";
-    case Kind::kJoiner: return "Joiner";
-    case Kind::kFunction: return "function";
-    case Kind::kMethod: return "builtin_function_or_method";
+    case Kind::kIterator:
+      return value.as<IteratorObject>().type_name;
+    case Kind::kNamespace:
+      return "Namespace";
+    case Kind::kMacro:
+      return "Macro";
+    case Kind::kLoop:
+      return "LoopContext";
+    case Kind::kCycler:
+      return "Cycler";
+    case Kind::kJoiner:
+      return "Joiner";
+    case Kind::kFunction:
+      return "function";
+    case Kind::kMethod:
+      return "builtin_function_or_method";
   }
   return "object";
 }
@@ -80,11 +101,14 @@ std::string object_type_repr(const Val& value) {
   const std::string name(type_name(value));
   switch (value.kind()) {
     case Kind::kMacro:
-    case Kind::kLoop: return "jinja2.runtime." + name + " object";
+    case Kind::kLoop:
+      return "jinja2.runtime." + name + " object";
     case Kind::kNamespace:
     case Kind::kCycler:
-    case Kind::kJoiner: return "jinja2.utils." + name + " object";
-    default: return name + " object";
+    case Kind::kJoiner:
+      return "jinja2.utils." + name + " object";
+    default:
+      return name + " object";
   }
 }
 

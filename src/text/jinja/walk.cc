@@ -33,7 +33,8 @@ Result<std::optional<Val>> next_of_iterator(IteratorObject& iterator) {
 Result<std::optional<Val>> Walker::next(Runtime& rt) {
   rt.budget.step();
   switch (source_.kind()) {
-    case Kind::kString: return next_char(rt, source_.as_string(), pos_);
+    case Kind::kString:
+      return next_char(rt, source_.as_string(), pos_);
     case Kind::kList:
     case Kind::kTuple:
       if (pos_ >= source_.items().size()) return std::nullopt;
@@ -46,9 +47,12 @@ Result<std::optional<Val>> Walker::next(Runtime& rt) {
       if (static_cast<int64_t>(pos_) >= range.count) return std::nullopt;
       return Val::integer(range.start + static_cast<int64_t>(pos_++) * range.step);
     }
-    case Kind::kView: return next_of_view(rt, source_.as<ViewObject>(), pos_++);
-    case Kind::kIterator: return next_of_iterator(source_.as<IteratorObject>());
-    default: return std::nullopt;
+    case Kind::kView:
+      return next_of_view(rt, source_.as<ViewObject>(), pos_++);
+    case Kind::kIterator:
+      return next_of_iterator(source_.as<IteratorObject>());
+    default:
+      return std::nullopt;
   }
 }
 
@@ -61,8 +65,10 @@ Result<Walker> make_walker(const Val& value) {
     case Kind::kDict:
     case Kind::kRange:
     case Kind::kView:
-    case Kind::kIterator: return Walker(value);
-    default: return raise("'{}' object is not iterable", type_name(value));
+    case Kind::kIterator:
+      return Walker(value);
+    default:
+      return raise("'{}' object is not iterable", type_name(value));
   }
 }
 

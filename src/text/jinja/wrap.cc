@@ -43,7 +43,8 @@ bool may_break(std::string_view word, size_t end) {
 }
 
 int64_t count_chars(std::string_view text) {
-  return std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; });
+  return std::count_if(text.begin(), text.end(),
+                       [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; });
 }
 
 std::vector<Chunk> chunks_of(std::string_view text, bool breaks_on_hyphens) {
@@ -142,9 +143,7 @@ MarkedText without(const MarkedText& text, std::string_view open, std::string_vi
 
 }  // namespace
 
-bool is_re_word(char32_t c) {
-  return c == '_' || category_of(c) <= Category::kLo || is_numeric(c);
-}
+bool is_re_word(char32_t c) { return c == '_' || category_of(c) <= Category::kLo || is_numeric(c); }
 
 Result<std::vector<MarkedText>> wrap_line(Runtime& rt, const MarkedText& line, const WrapStyle& style) {
   if (style.width <= 0) return raise("invalid width {} (must be > 0)", style.width);
