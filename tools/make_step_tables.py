@@ -24,7 +24,6 @@ import regex
 from tokenizers import normalizers, pre_tokenizers
 
 CODES = [code for code in range(0x110000) if not 0xD800 <= code < 0xE000]
-HANGUL = range(0xAC00, 0xAC00 + 11172)
 
 
 def runs(codes: Iterable[int]) -> list[tuple[int, int]]:
@@ -157,10 +156,7 @@ def scripts() -> list[str]:
     examples, numbers, last = ["a", "\u0431"], {}, 0
     for code in CODES:
         c = chr(code)
-        if joins("a", c) and joins("\u0431", c):
-            if pieces(split, c) == []:
-                continue
-        if not pieces(split, c):
+        if not pieces(split, c):  # characters of no script are dropped where they stand alone
             continue
         if not joins(examples[last], c):
             last = next((i for i, example in enumerate(examples) if joins(example, c)), len(examples))

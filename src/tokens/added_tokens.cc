@@ -151,10 +151,12 @@ std::vector<AddedTokens::Match> AddedTokens::find_all(const AlignedText& aligned
     }
     if (token->is_single_word && touches_word(text, range)) continue;
     // White space taken to the right may hold the next match, which then overlaps: the reference's rule, kept for equal
-    // ids.
-    if (token->strips_left) range.begin = skip_space_left(text, range.begin, used_up_to);
-    // Every byte is walked over once: a match that ends before space_end stands inside the white space walked last.
+    // ids. Every byte is walked over once: a match that ends before space_end stands inside the white space walked
+    // last.
     if (token->strips_right) range.end = space_end = skip_space_right(text, std::max(range.end, space_end));
+    if (token->strips_left) {
+      range.begin = std::min(range.end, std::max(used_up_to, skip_space_left(text, range.begin, used_up_to)));
+    }
     used_up_to = range.end;
     out.push_back({token->id, range});
   }

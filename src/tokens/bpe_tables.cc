@@ -21,6 +21,7 @@ Result<BpeTables> BpeTables::make(const Vocabulary& vocabulary, BpeSpec spec) {
   out.vocabulary_ = &vocabulary;
   out.merges_ = std::move(spec.merges);
   out.options_ = std::move(spec.options);
+  out.is_added_only_ = std::move(spec.is_added_only);
   for (auto& symbols : out.byte_symbols_) symbols.fill(-1);
   out.byte_tokens_.fill(-1);
   if (out.options_.order == BpeOrder::kScores) out.rank_scores();
@@ -33,7 +34,8 @@ Result<BpeTables> BpeTables::make(const Vocabulary& vocabulary, BpeSpec spec) {
   const bool merges_stand_ins = out.merges_stand_ins();
   out.needs_heap_ = merges_stand_ins || out.has_large_ranks();
   if (out.options_.alphabet == BpeAlphabet::kBytes && !out.has_affixes()) out.find_byte_pairs();
-  if (out.options_.alphabet == BpeAlphabet::kCharacters && !out.has_affixes() && !merges_stand_ins) {
+  if (out.options_.alphabet == BpeAlphabet::kCharacters && !out.has_affixes() && !merges_stand_ins &&
+      out.keeps_every_character()) {
     out.find_neighbours();
   }
   VITRO_TRY(out.find_whole_words());
@@ -47,7 +49,7 @@ void BpeTables::find_byte_symbols() {
       std::string piece = to_byte_level({&c, 1});
       if (place >= 2) piece.insert(0, options_.continuing_prefix);
       if (place % 2 == 1) piece += options_.word_suffix;
-      byte_symbols_[place][byte] = vocabulary_->find(piece);
+      byte_symbols_[place][byte] = find(piece);
     }
   }
 }
@@ -69,7 +71,7 @@ void BpeTables::find_characters() {
   characters_.assign(kBasicPlane, -1);
   for (TokenId id = 0; vocabulary_->has(id); ++id) {
     const std::string_view piece = vocabulary_->piece(id);
-    if (piece.empty() || piece.size() > 3) continue;
+    if (piece.empty() || piece.size() > 3 || !knows(id)) continue;
     const CodePoint point = decode_utf8(piece);
     if (!point.is_valid || static_cast<size_t>(point.n_bytes) != piece.size()) continue;
     characters_[point.value] = id;
@@ -89,6 +91,12 @@ bool BpeTables::merges_stand_ins() const {
 bool BpeTables::has_large_ranks() const {
   return std::any_of(merges_.slots().begin(), merges_.slots().end(),
                      [](const MergeTable::Merge& merge) { return merge.rank >= UINT32_MAX >> kPlaceBits; });
+}
+
+/// No character vanishes, which would make neighbours of those around it, and none waits for those after it.
+bool BpeTables::keeps_every_character() const {
+  if (!options_.has_byte_fallback) return options_.unknown_id >= 0;
+  return std::find(byte_tokens_.begin(), byte_tokens_.end(), -1) == byte_tokens_.end();
 }
 
 void BpeTables::find_neighbours() {
@@ -157,6 +165,7 @@ Status BpeTables::find_whole_words() {
   WordTable table(vocabulary_->size(), 0);
   BpeEncoder encoder(*this);
   for (TokenId id = 0; vocabulary_->has(id); ++id) {
+    if (!knows(id)) continue;
     const std::string text = text_of(id);
     if (text.empty() || (text.size() > kMaxWholeBytes && !takes_all)) continue;
     if (takes_all || encoder.is_one_token(text, id)) VITRO_TRY(table.add(text, id));

@@ -36,6 +36,7 @@ struct BpeOptions {
 struct BpeSpec {
   MergeTable merges;
   BpeOptions options;
+  std::vector<bool> is_added_only;  ///< by id: pieces that the model does not know; ids beyond the end it does
 };
 
 /// What two symbols make; id < 0: nothing. The smallest rank goes first.
@@ -49,7 +50,6 @@ class BpeTables {
  public:
   static Result<BpeTables> make(const Vocabulary& vocabulary, BpeSpec spec);
 
-  const Vocabulary& vocabulary() const { return *vocabulary_; }
   const BpeOptions& options() const { return options_; }
   bool has_affixes() const { return !options_.continuing_prefix.empty() || !options_.word_suffix.empty(); }
   /// True if words are to be merged with the heap: ranks do not leave kPlaceBits, or a merge takes byte tokens or the
@@ -66,6 +66,15 @@ class BpeTables {
     return ((neighbours_[place / 64] >> (place % 64)) & 1) != 0;
   }
 
+  /// The piece of the model that is written so, or -1.
+  TokenId find(std::string_view text) const {
+    const TokenId id = vocabulary_->find(text);
+    return id >= 0 && knows(id) ? id : -1;
+  }
+  bool knows(TokenId id) const {
+    return static_cast<size_t>(id) >= is_added_only_.size() || !is_added_only_[static_cast<size_t>(id)];
+  }
+
   /// kBytes: the symbol of a byte, or -1.
   TokenId byte_symbol(uint8_t byte, bool is_first, bool is_last) const {
     return byte_symbols_[(is_first ? 0U : 2U) + (is_last ? 1U : 0U)][byte];
@@ -74,7 +83,7 @@ class BpeTables {
   TokenId byte_token(uint8_t byte) const { return byte_tokens_[byte]; }
   /// kCharacters: the symbol of a character, or -1. `character` is its text.
   TokenId character_symbol(char32_t code, std::string_view character) const {
-    return code < characters_.size() ? characters_[code] : vocabulary_->find(character);
+    return code < characters_.size() ? characters_[code] : find(character);
   }
   /// A word or part of one that is a single token, or -1.
   TokenId whole(std::string_view word, const WordKey& key) const { return whole_.find(word, key); }
@@ -105,6 +114,7 @@ class BpeTables {
   void find_characters();
   bool merges_stand_ins() const;
   bool has_large_ranks() const;
+  bool keeps_every_character() const;
   void find_neighbours();
   void find_byte_pairs();
   void rank_scores();
@@ -114,6 +124,7 @@ class BpeTables {
   const Vocabulary* vocabulary_ = nullptr;
   MergeTable merges_;
   BpeOptions options_;
+  std::vector<bool> is_added_only_;
   std::array<std::array<TokenId, 256>, 4> byte_symbols_{};
   std::array<TokenId, 256> byte_tokens_{};
   std::vector<TokenId> characters_;   ///< by code point; empty with affixes

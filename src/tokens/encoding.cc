@@ -25,10 +25,11 @@ void append_tokens(Encoding& out, const Encoding& next) {
   append(out.ranges, next.ranges);
   append(out.type_ids, next.type_ids);
   append(out.sources, next.sources);
+  append(out.is_cut_out, next.is_cut_out);
 }
 
 Encoding joined(const Encoding& first, const Encoding& second) {
-  Encoding out{first.ids, first.ranges, first.type_ids, first.sources, {}};
+  Encoding out{first.ids, first.ranges, first.type_ids, first.sources, first.is_cut_out, {}};
   append_tokens(out, second);
   return out;
 }
@@ -39,11 +40,8 @@ std::vector<T> part_of(const std::vector<T>& all, ByteRange range) {
 }
 
 Encoding part_of(const Encoding& all, ByteRange range) {
-  return {part_of(all.ids, range),
-          part_of(all.ranges, range),
-          part_of(all.type_ids, range),
-          part_of(all.sources, range),
-          {}};
+  return {part_of(all.ids, range),     part_of(all.ranges, range),     part_of(all.type_ids, range),
+          part_of(all.sources, range), part_of(all.is_cut_out, range), {}};
 }
 
 /// Ranges of tokens: the part that stays, then the overflow.
@@ -115,6 +113,7 @@ void pad_to(Encoding& text, size_t length, const Padding& options) {
   fill(text.ranges, n, ByteRange{}, options.side);
   fill(text.type_ids, n, options.type_id, options.side);
   fill(text.sources, n, TokenSource::kPadding, options.side);
+  fill(text.is_cut_out, n, false, options.side);
 }
 
 }  // namespace

@@ -31,6 +31,7 @@ struct Encoding {
   std::vector<ByteRange> ranges;
   std::vector<int32_t> type_ids;  ///< "token_type_ids": 0 for the first text, 1 for the second, or as the file says
   std::vector<TokenSource> sources;
+  std::vector<bool> is_cut_out;    ///< an added token that was found in the text, not made by the model
   std::vector<Encoding> overflow;  ///< what a truncation cut off, in parts
 
   size_t size() const { return ids.size(); }

@@ -129,10 +129,10 @@ Result<ChatFiles> load_folder(const fs::path& folder) {
 
 void read_gguf_tokens(ChatFiles& files, const GgufFile& gguf) {
   constexpr std::pair<std::string_view, std::string_view> kTokens[] = {
-      {"bos_token_id", "bos_token"},         {"eos_token_id", "eos_token"}, {"unknown_token_id", "unk_token"},
-      {"seperator_token_id", "sep_token"},  // spelt so in the files
-      {"separator_token_id", "sep_token"},   {"padding_token_id", "pad_token"},
-      {"cls_token_id", "cls_token"},         {"mask_token_id", "mask_token"}};
+      {"bos_token_id", "bos_token"},       {"eos_token_id", "eos_token"},
+      {"unknown_token_id", "unk_token"},   {"seperator_token_id", "sep_token"},  // spelt so in the files
+      {"separator_token_id", "sep_token"}, {"padding_token_id", "pad_token"},
+      {"cls_token_id", "cls_token"},       {"mask_token_id", "mask_token"}};
   const GgufArray* tokens = gguf.find_array("tokenizer.ggml.tokens");
   if (tokens == nullptr) return;
   for (const auto& [key, name] : kTokens) {

@@ -40,10 +40,17 @@ void append(Encoding& out, TokenId id, ByteRange range) {
   out.ranges.push_back(range);
 }
 
+void append_match(Encoding& out, TokenId id, ByteRange range) {
+  out.is_cut_out.resize(out.ids.size());
+  out.is_cut_out.push_back(true);
+  append(out, id, range);
+}
+
 /// BPE maps bytes itself, by a table: the last step, which would write them out as characters, is then not taken.
 void fold_byte_level(TokenizerParts& parts) {
   auto* spec = std::get_if<BpeSpec>(&parts.model);
   if (spec == nullptr || parts.pre_tokenizers.empty()) return;
+  if (spec->options.has_byte_fallback) return;  // stands for bytes of the alphabet's characters, not of the text
   if (!std::holds_alternative<ByteLevelStep>(parts.pre_tokenizers.back())) return;
   parts.pre_tokenizers.pop_back();
   spec->options.alphabet = BpeAlphabet::kBytes;
@@ -125,10 +132,7 @@ Result<Encoding> PipelineTokenizer::encode_texts(std::span<const std::string_vie
     const size_t n_added = options.add_special ? count_added(parts_.post_steps, texts.size() > 1) : 0;
     VITRO_TRY(truncate(parts, *options.truncation, n_added));
   }
-  const PostInput input{.tokenizer = this,
-                        .texts = texts,
-                        .add_special = options.add_special,
-                        .unknown_is_text = std::holds_alternative<UnigramSpec>(parts_.model)};
+  const PostInput input{.tokenizer = this, .texts = texts, .add_special = options.add_special};
   VITRO_TRY_ASSIGN(Encoding out, apply_post_steps(parts_.post_steps, input, std::move(parts)));
   if (options.padding) VITRO_TRY(pad({&out, 1}, *options.padding));
   return out;
@@ -147,7 +151,7 @@ Result<Encoding> PipelineTokenizer::encode_text(std::string_view text, TokenSour
     if (match.range.begin > pos) {
       VITRO_TRY(encode_segment(whole.slice({pos, match.range.begin}), job));
     }
-    append(out, match.id, whole.origin(match.range));
+    append_match(out, match.id, whole.origin(match.range));
     pos = match.range.end;
   }
   if (pos < whole.text().size()) {
@@ -155,6 +159,7 @@ Result<Encoding> PipelineTokenizer::encode_text(std::string_view text, TokenSour
   }
   out.type_ids.assign(out.size(), source == TokenSource::kFirst ? 0 : 1);
   out.sources.assign(out.size(), source);
+  out.is_cut_out.resize(out.size());
   return std::move(job.out);
 }
 
@@ -169,7 +174,7 @@ Status PipelineTokenizer::encode_segment(AlignedText text, Job& job) const {
     if (match.range.begin > pos) {
       VITRO_TRY(encode_words(PieceList::whole(list.text.slice({pos, match.range.begin})), job));
     }
-    append(job.out, match.id, list.text.origin(match.range));
+    append_match(job.out, match.id, list.text.origin(match.range));
     pos = match.range.end;
   }
   if (pos < n_bytes) VITRO_TRY(encode_words(PieceList::whole(list.text.slice({pos, n_bytes})), job));

@@ -49,13 +49,6 @@ std::optional<size_t> skip_characters_back(std::string_view text, size_t pos, si
   return pos;
 }
 
-/// True for tokens that the reference writes as the text they were found in, not as their piece.
-bool is_written_as_text(const PostInput& input, TokenId id) {
-  const TokenKind kind = input.tokenizer->kind(id);
-  if (kind == TokenKind::kUnknown) return input.unknown_is_text;
-  return kind == TokenKind::kControl || kind == TokenKind::kUserDefined;
-}
-
 void trim(const TrimOffsets& step, const PostInput& input, Encoding& encoding) {
   for (Encoding& part : encoding.overflow) trim(step, input, part);
   ByteRange blank;  // the last text of a token that was white space only
@@ -63,7 +56,7 @@ void trim(const TrimOffsets& step, const PostInput& input, Encoding& encoding) {
     if (encoding.sources[i] == TokenSource::kAdded) continue;
     const std::string_view text = input.texts[encoding.sources[i] == TokenSource::kFirst ? 0 : 1];
     ByteRange& range = encoding.ranges[i];
-    const bool is_text = is_written_as_text(input, encoding.ids[i]);
+    const bool is_text = encoding.is_cut_out[i];
     // Added tokens may share the white space they took: counting it for each would be quadratic.
     if (range.end == blank.end && range.begin > blank.begin && range.size() > kMaxCharacterBytes && is_text) {
       range.begin = range.end;
@@ -88,10 +81,12 @@ void trim(const TrimOffsets& step, const PostInput& input, Encoding& encoding) {
 
 /// Ids that stand for no text.
 Encoding added_tokens(const std::vector<TokenId>& ids, int32_t type_id) {
+  const size_t n = ids.size();
   return {ids,
-          std::vector<ByteRange>(ids.size()),
-          std::vector<int32_t>(ids.size(), type_id),
-          std::vector<TokenSource>(ids.size(), TokenSource::kAdded),
+          std::vector<ByteRange>(n),
+          std::vector<int32_t>(n, type_id),
+          std::vector<TokenSource>(n, TokenSource::kAdded),
+          std::vector<bool>(n),
           {}};
 }
 

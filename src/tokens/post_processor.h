@@ -12,7 +12,9 @@
 namespace vitro {
 
 /// Takes white space at the ends of pieces out of their ranges. With had_prefix_space a single leading space at the
-/// start of the text was added by the tokenizer, not by the user: nothing is to be taken away then.
+/// start of the text was added by the tokenizer, not by the user: nothing is to be taken away then. Looks at pieces,
+/// and for added tokens at the text they were found in. (The reference looks at that text as the normalisers left it,
+/// and at the text of unknown tokens of unigram models: no published tokenizer that trims has such ones.)
 struct TrimOffsets {
   bool had_prefix_space = false;
 };
@@ -48,7 +50,6 @@ struct PostInput {
   const Tokenizer* tokenizer = nullptr;     ///< knows the pieces
   std::span<const std::string_view> texts;  ///< one or two
   bool add_special = true;
-  bool unknown_is_text = false;  ///< the reference's unknown tokens are written as the text they stand for (unigram)
 };
 /// Applies the steps in order to the encodings of the texts and joins the results. Errors as append_encoding;
 /// Unsupported for a template after a step that has made more than two parts.

@@ -128,9 +128,9 @@ TEST(TokenizerJsonRefusals, WhatIsNotImplementedIsRefusedByName) {
   const ErrorCode bad = ErrorCode::kCorrupt;
   const ErrorCode new_to_us = ErrorCode::kUnsupported;
   const Refusal cases[] = {
-      {R"("normalizer":null)", R"("normalizer":{"type":"Nmt"})", new_to_us, "Nmt"},
+      {R"("normalizer":null)", R"("normalizer":{"type":"Title"})", new_to_us, "Title"},
       {R"("normalizer":null)", R"("normalizer":{"type":"NFC","level":2})", new_to_us, "level"},
-      {R"("pre_tokenizer":null)", R"("pre_tokenizer":{"type":"BertPreTokenizer"})", new_to_us, "BertPreTokenizer"},
+      {R"("pre_tokenizer":null)", R"("pre_tokenizer":{"type":"Syllables"})", new_to_us, "Syllables"},
       {R"("pre_tokenizer":null)",
        R"("pre_tokenizer":{"type":"Split","pattern":{"Regex":"\\R+"},"behavior":"Isolated","invert":false})", new_to_us,
        R"(\R+)"},
@@ -144,7 +144,6 @@ TEST(TokenizerJsonRefusals, WhatIsNotImplementedIsRefusedByName) {
       {R"("type":"BPE")", R"("type":"Unigram")", bad, "vocab"},
       {R"("type":"BPE")", R"("type":"WordPiece")", bad, "continuing_subword_prefix"},
       {R"("dropout":null)", R"("dropout":0.1)", new_to_us, "dropout"},
-      {R"("end_of_word_suffix":null)", R"("end_of_word_suffix":"</w>")", new_to_us, "end_of_word_suffix"},
       {R"("version":"1.0")", R"("version":"2.0")", new_to_us, "version"},
       {R"("padding":null)", R"("padding":null,"magic":1)", new_to_us, "magic"},
       {R"("unk_token":"?")", R"("unk_token":"!")", bad, "unk_token"},
