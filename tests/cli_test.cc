@@ -119,7 +119,8 @@ TEST(Cli, SeedsDecide) {
 }
 
 TEST(Cli, HelpShowsAnExample) {
-  for (const std::string command : {"run", "chat", "tokenize", "tokenizer train", "show", "eval", "verify", "demo"}) {
+  for (const std::string command :
+       {"run", "chat", "template", "tokenize", "tokenizer train", "show", "eval", "verify", "demo"}) {
     const Ran ran = vitro(command + " --help");
     EXPECT_EQ(ran.code, 0) << command;
     EXPECT_NE(ran.out.find("vitro " + command), std::string::npos) << ran.out;
