@@ -38,10 +38,10 @@ class Pty {
       keys.remove_prefix(static_cast<size_t>(n));
     }
   }
-  /// Reads until `text` has come since the last call that found something; what came, up to its end. Empty after half a
+  /// Reads until `text` has come since the last call that found something; what came, up to its end. Empty after a
   /// minute without it, or at the program's end: rest() has what came then.
   std::string until(std::string_view text) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (true) {
       if (const size_t at = seen_.find(text); at != std::string::npos) {
         std::string out = seen_.substr(0, at + text.size());
