@@ -36,11 +36,10 @@ std::span<const ChatRepl::Command> ChatRepl::commands() {
 int ChatRepl::run() {
   while (!is_over_ && flush_output()) {
     const std::string_view prompt = input_.is_open() ? ". " : "> ";
-    if (!lines_.is_interactive()) release_interrupt();
     is_over_ = !take(lines_.read(prompt));
   }
   if (const auto rest = input_.finish()) take(*rest);
-  return has_failed_ && !lines_.is_interactive() ? 1 : 0;
+  return (has_failed_ || is_interrupted()) && !lines_.is_interactive() ? 1 : 0;
 }
 
 // False: leave.
@@ -66,7 +65,7 @@ bool ChatRepl::take(const ChatInput& input) {
   }
   lines_.remember(input.message);
   say(input.message);
-  return true;
+  return !is_over_;
 }
 
 void ChatRepl::run_command(const ChatInput& input) {
@@ -117,6 +116,7 @@ void ChatRepl::turn(Turn&& turn) {
       turn([&](const GeneratedToken& token) { return stream.show(token); },
            [&](int64_t n_done, int64_t n_total) { return stream.show_progress(n_done, n_total); });
   stream.end(reply.has_value());
+  is_over_ = is_interrupted() && !lines_.is_interactive();  // who stops a script stops all of it
   if (!reply) return fail_with(reply.error());
   report(*reply);
 }
@@ -178,7 +178,10 @@ void ChatRepl::undo(const std::string&) {
 }
 
 void ChatRepl::retry(const std::string&) {
-  ++chat_.options().generate.sampler.seed;
+  SamplerConfig& sampler = chat_.options().generate.sampler;
+  ++sampler.seed;
+  if (sampler.temperature == 0)
+    talk("{}\n", dimmed("at temperature 0 the answer is always the same; see --temperature"));
   turn([&](const TokenCallback& on_token, const PromptProgress& on_progress) {
     return chat_.retry(on_token, on_progress);
   });

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "cli/line_history.h"
+#include "cli/terminal.h"
 
 namespace vitro {
 namespace {
@@ -21,7 +22,10 @@ constexpr size_t kMaxLineBytes = size_t{64} << 20;
 // Lines of a pipe or a file, or of a terminal that cannot be edited on.
 class PlainReader : public LineReader {
  public:
-  TypedLine read(std::string_view) override {
+  explicit PlainReader(bool is_person) : is_person_(is_person) {}
+  TypedLine read(std::string_view prompt) override {
+    release_interrupt();  // ctrl-C ends the program here, as everywhere
+    if (is_person_) talk("{}", prompt);
     std::string text;
     int c = 0;
     while ((c = ::getc_unlocked(stdin)) != EOF && c != '\n' && text.size() < kMaxLineBytes) {
@@ -32,7 +36,10 @@ class PlainReader : public LineReader {
     return {TypedLine::Kind::kLine, std::move(text)};
   }
   void remember(std::string_view) override {}
-  bool is_interactive() const override { return false; }
+  bool is_interactive() const override { return is_person_; }
+
+ private:
+  bool is_person_;
 };
 
 // libedit keeps the line as wide characters, which it reads and shows as the locale says.
@@ -166,7 +173,8 @@ void EditingReader::remember(std::string_view text) {
 std::unique_ptr<LineReader> open_line_reader(const std::filesystem::path& history) {
   const char* terminal = std::getenv("TERM");
   const bool is_dumb = !terminal || !*terminal || std::strcmp(terminal, "dumb") == 0;
-  if (is_dumb || ::isatty(STDIN_FILENO) != 1 || ::isatty(STDERR_FILENO) != 1) return std::make_unique<PlainReader>();
+  const bool is_person = is_terminal(STDIN_FILENO) && is_terminal(STDERR_FILENO);
+  if (is_dumb || !is_person) return std::make_unique<PlainReader>(is_person);
   use_utf8();
   return std::make_unique<EditingReader>(history);
 }

@@ -24,8 +24,8 @@ constexpr const char* kUsage =
     "'vitro tokenizer train --help' shows the options and an example.\n";
 constexpr const char* kExample =
     "Example:\n"
-    "  vitro tokenizer train tests/data/real/text.txt --vocab-size 400 --special '<|endoftext|>' --output "
-    "/tmp/tokenizer.json\n"
+    "  vitro tokenizer train tests/data/real/text.txt --vocab-size 400 --special '<|end|>' --output "
+    "build/tokenizer.json --force\n"
     "Lines are looked at one by one. Special tokens written in the text are text. Other libraries load the file, too.";
 
 struct Options {
@@ -64,9 +64,10 @@ void add_vocabulary_options(CLI::App& app, Options& options) {
 void add_options(CLI::App& app, Options& options) {
   app.add_option("FILE", options.files, "text files")->required();
   add_vocabulary_options(app, options);
-  app.add_option("--pattern", options.training.pattern,
-                 "bpe: how text is cut into words, by the name of a family as in GGUF files (gpt2, llama-bpe, qwen2, "
-                 "gpt-4o, ...) or as a regular expression (default: gpt2)")
+  app.add_option(
+         "--pattern", options.training.pattern,
+         "bpe: how text is cut into words, as a regular expression or by the name that GGUF files give the way of "
+         "a family (tokenizer.ggml.pre); default: as ByteLevel does it by itself")
       ->group("Text");
   app.add_option(
          "--normalizer", options.training.normalizer,

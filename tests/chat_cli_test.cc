@@ -102,6 +102,13 @@ TEST_F(ChatCli, RefusesWhatDoesNotFitAndGoesOn) {
   EXPECT_EQ(piped("one\n", "--max-tokens 2").code, 0);
 }
 
+TEST_F(ChatCli, AFullDiskEndsIt) {
+  write_file(folder_.path() / "input", "one\ntwo\n");
+  const Ran ran = shell(chat("--json --max-tokens 2") + " 2>&1 >/dev/full <" + file("input"));
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_EQ(ran.out, "vitro: the output cannot be written: No space left on device\n");
+}
+
 TEST_F(ChatCli, AModelWithoutATemplateIsRefused) {
   const Ran ran = shell(VITRO_BINARY " chat " + model_.string() + " 2>&1 </dev/null");
   EXPECT_EQ(ran.code, 1);

@@ -119,7 +119,8 @@ TEST(Cli, SeedsDecide) {
 }
 
 TEST(Cli, HelpShowsAnExample) {
-  for (const std::string command : {"run", "tokenize", "show", "eval", "verify", "demo"}) {
+  for (const std::string command :
+       {"run", "chat", "template", "tokenize", "tokenizer train", "show", "eval", "verify", "demo"}) {
     const Ran ran = vitro(command + " --help");
     EXPECT_EQ(ran.code, 0) << command;
     EXPECT_NE(ran.out.find("vitro " + command), std::string::npos) << ran.out;
@@ -236,7 +237,9 @@ std::vector<std::string> working_commands() {
           "eval " + golden("llama-gqa") + " --ids 1,2,3",
           "eval " + golden("llama-gqa") + " --ids 1,2,3 --cache-type f32,int8",
           "verify " + golden("llama-mqa"),
-          "tokenize " + tokenizer + " 'The glass is clear.'"};
+          "tokenize " + tokenizer + " 'The glass is clear.'",
+          "tokenize " + tokenizer + " 'The glass is clear.' --count",
+          "tokenize " + tokenizer + " 'The glass is clear.' --html -"};
 }
 
 TEST(Output, AFullDiskIsOneLineAndOne) {
@@ -714,6 +717,40 @@ TEST(Tokenize, ABadLineIsAnsweredAndTheRestGoesOn) {
   EXPECT_EQ(std::count(ran.out.begin(), ran.out.end(), '\n'), 3) << ran.out;
   EXPECT_NE(ran.out.find("{\"ids\":[320,51,256]"), std::string::npos) << ran.out;
   expect_refused(vitro(command + " --jsonl --file " + repo_path("tests").string()), "a folder?");
+}
+
+TEST(TokenizerTrain, WritesWhatTokenizeReads) {
+  const TempFolder folder;
+  const std::string file = (folder.path() / "tokenizer.json").string();
+  const std::string train = "tokenizer train " + repo_path("tests/data/real/text.txt").string() +
+                            " --vocab-size 300 --special '<|end|>' --special '<|pad|>' --output " + file;
+  const Value report = json_of(train + " --json");
+  EXPECT_EQ(*member(report, "pieces").as_int(), 300);
+  EXPECT_EQ(*member(report, "merges").as_int(), 300 - 256 - 2);
+  const Value encoded = json_of("tokenize " + file + " 'a<|pad|>' --json");
+  EXPECT_EQ(to_string(member(encoded, "ids")), "[66,1]");  // two special tokens, then the bytes from "!" on
+
+  const Ran again = vitro(train);
+  expect_refused(again, "exists already; --force replaces it");
+  EXPECT_EQ(vitro(train + " --force").code, 0);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+}
+
+TEST(TokenizerTrain, WrongUsageIsTwo) {
+  const std::string text = repo_path("tests/data/real/text.txt").string();
+  for (const std::string& arguments :
+       {std::string(), std::string(" trian"), " train " + text, " train " + text + " --output x --model word",
+        " train " + text + " --output x --model unigram --pattern gpt2",
+        " train " + text + " --output x --pattern '(a'", " train " + text + " --output x --normalizer nfq",
+        " train " + text + " --output x --vocab-size 0"}) {
+    const Ran ran = vitro("tokenizer" + arguments);
+    EXPECT_EQ(ran.code, 2) << arguments << ran.out;
+    EXPECT_TRUE(ran.out.starts_with("vitro tokenizer") || ran.out.starts_with("usage:")) << ran.out;
+  }
+  const TempFolder folder;
+  const std::string output = " --output " + (folder.path() / "x").string();
+  expect_refused(vitro("tokenizer train /no/such/file" + output), "/no/such/file");
+  expect_refused(vitro("tokenizer train " + text + " --output /no/such/folder/x"), "there is no folder");
 }
 
 TEST(Demo, ShowsParisAndTheSameText) {

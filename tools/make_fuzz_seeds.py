@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes small sound files for the fuzz targets to start from: make_fuzz_seeds.py FOLDER makes FOLDER/gguf, /safetensors, /config and /tokenizer.
+"""Writes small sound files for the fuzz targets to start from: make_fuzz_seeds.py FOLDER makes FOLDER/gguf, /safetensors, /config, /tokenizer,
+/split_pattern and /sentencepiece.
 
 Only the standard library; the bytes follow the specifications of GGUF and safetensors. The goldens' descriptions are seeds too.
 """
@@ -107,11 +108,27 @@ def tokenizer_seeds():
         yield path.stem, json.dumps(json.loads(path.read_text()), ensure_ascii=False, separators=(",", ":")).encode()
 
 
+def split_pattern_seeds():
+    """Published patterns and every construct, each with a text."""
+    folder = pathlib.Path(__file__).resolve().parent.parent / "tests/data/tokens"
+    for row in json.loads((folder / "splits.json").read_text()):
+        yield row["name"], (row["pattern"] + "\0" + row["texts"][-1][0]).encode()
+    for i, row in enumerate(json.loads((folder / "random-splits.json").read_text())):
+        yield f"random-{i}", (row["pattern"] + "\0" + row["texts"][0][0]).encode()
+
+
+def sentencepiece_seeds():
+    """The trained models of the tests."""
+    for path in sorted((pathlib.Path(__file__).resolve().parent.parent / "tests/data/tokens/sources").glob("*.model")):
+        yield path.stem, path.read_bytes()
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     for target, seeds in (("gguf", gguf_seeds()), ("safetensors", safetensors_seeds()), ("config", config_seeds()),
-                          ("tokenizer", tokenizer_seeds())):
+                          ("tokenizer", tokenizer_seeds()), ("split_pattern", split_pattern_seeds()),
+                          ("sentencepiece", sentencepiece_seeds())):
         folder = pathlib.Path(sys.argv[1]) / target
         folder.mkdir(parents=True, exist_ok=True)
         for name, contents in seeds:

@@ -7,18 +7,20 @@ tests/data/tokens/sources/:
 NAME.model, NAME.jsonl        a SentencePiece model trained here; per text ids, byte offsets and the text they decode to; then rows
                               with drawn ids alone
 ranks.tiktoken, ranks.jsonl   a rank file and its ids with the pattern and the special tokens of cl100k_base
+shared.jsonl                  what the packages say with the files of ../shared/data/tokenizers; left alone where those are missing
 gpt2/vocab.json, merges.txt, gpt2.jsonl   GPT-2's pair of files, and the ids of a ByteLevel tokenizer made of them
 """
 import base64
 import io
 import json
+import os
 import pathlib
 import random
 
 import sentencepiece
 import tiktoken
 from make_token_expectations import EDGE_TEXTS, SEED, SENTENCES, TEXTS, byte_level
-from tokenizers import Tokenizer
+from tokenizers import AddedToken, BertWordPieceTokenizer, Tokenizer, pre_tokenizers
 
 OUT = pathlib.Path(__file__).resolve().parent.parent / "tests/data/tokens/sources"
 SYMBOLS = ["<sep>", "<se", "glass", "  ", "a\u00e9", "\u2581x", "\u4f60"]
@@ -27,6 +29,9 @@ OWN_TEXTS = ["<sep>", "a<sep>b", "<se<sep>p>", "glassglass glass", "a\u00e9 ax\u
              "\uff21\u3000\ufb01ne\u00a0\u2026 e\u0301\u200b\u00bd", "\u200b", " \u200b ", "\u2026", "\u3000a\u3000", "<ctl>", "a<ctl>b", "</s><unk>", "<0x41>",
              "\u2581\u2581", "  a  \u2581", "\U0001f600\U0001f600", "\u0e01\u0e02\u0e03 \u0e04"]
 CL100K = (r"""'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s""")
+UPPER, LOWER, CONTRACTION = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]", r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+O200K = "|".join([rf"[^\r\n\p{{L}}\p{{N}}]?{UPPER}*{LOWER}+{CONTRACTION}", rf"[^\r\n\p{{L}}\p{{N}}]?{UPPER}+{LOWER}*{CONTRACTION}",
+                  r"\p{N}{1,3}", r" ?[^\s\p{L}\p{N}]+[\r\n/]*", r"\s*[\r\n]+", r"\s+(?!\S)", r"\s+"])
 SPECIAL = {"<|endoftext|>": 100257, "<|fim_prefix|>": 100258, "<|fim_middle|>": 100259, "<|fim_suffix|>": 100260, "<|endofprompt|>": 100276}
 
 
@@ -96,6 +101,31 @@ def save_gpt2(trained: Tokenizer) -> None:
     write_rows("gpt2.jsonl", [{"text": text, "ids": trained.encode(text).ids} for text in EDGE_TEXTS + SENTENCES])
 
 
+def tiktoken_of(path: pathlib.Path, pattern: str, special: dict[str, int]) -> tiktoken.Encoding:
+    ranks = {base64.b64decode(line.split()[0]): int(line.split()[1]) for line in path.read_bytes().splitlines() if line}
+    return tiktoken.Encoding(path.stem, pat_str=pattern, mergeable_ranks=ranks, special_tokens=special)
+
+
+def save_shared() -> None:
+    root = pathlib.Path(os.environ.get("VITRO_SHARED", OUT.parents[3].parent / "shared")) / "data/tokenizers"
+    if not root.exists():
+        print(f"shared.jsonl: left alone, there is no {root}")
+        return
+    texts = [text for text in OWN_TEXTS + TEXTS if "\0" not in text][:64]
+    rows = []
+    for path in sorted([*root.glob("llama2/*.model"), *root.glob("mistral/*"), *root.glob("sentencepiece-tests/*")]):
+        model = sentencepiece.SentencePieceProcessor(model_file=str(path))
+        rows += [{"file": str(path.relative_to(root)), "text": text, "ids": model.encode(text)} for text in texts]
+    for name, pattern, special in (("cl100k_base", CL100K, SPECIAL),
+                                   ("o200k_base", O200K, {"<|endoftext|>": 199999, "<|endofprompt|>": 200018})):
+        path = root / f"tiktoken/{name}.tiktoken"
+        encoding = tiktoken_of(path, pattern, special)
+        rows += [{"file": str(path.relative_to(root)), "text": text, "ids": encoding.encode(text, allowed_special="all")} for text in texts]
+    bert = BertWordPieceTokenizer(str(root / "bert-base-uncased/vocab.txt"))
+    rows += [{"file": "bert-base-uncased", "text": text, "ids": bert.encode(text).ids} for text in texts]
+    write_rows("shared.jsonl", rows)
+
+
 def main() -> None:
     OUT.mkdir(parents=True, exist_ok=True)
     save_model("unigram", model_type="unigram", vocab_size=390, byte_fallback=True, user_defined_symbols=SYMBOLS, control_symbols=["<ctl>"], rules=True)
@@ -111,11 +141,10 @@ def main() -> None:
     trained = byte_level("gpt2")
     save_ranks(trained)
     gpt2 = byte_level("gpt2")
-    from tokenizers import AddedToken, pre_tokenizers
-
     gpt2.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     gpt2.add_special_tokens([AddedToken("<|endoftext|>", normalized=False)])
     save_gpt2(gpt2)
+    save_shared()
 
 
 if __name__ == "__main__":

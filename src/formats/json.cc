@@ -57,25 +57,34 @@ std::string plain_reason(std::string_view what) {
 /// The SAX events of one document, made into a tree. Returning false stops the parser; `problem` then says why.
 class TreeBuilder {
  public:
-  explicit TreeBuilder(const JsonLimits& limits) : limits_(limits) {}
+  TreeBuilder(const JsonLimits& limits, std::span<const JsonDiversion> diversions)
+      : limits_(limits), diversions_(diversions) {}
 
-  bool null() { return add(Value()); }
-  bool boolean(bool b) { return add(Value(b)); }
-  bool number_integer(int64_t n) { return add(Value(n)); }
-  bool number_unsigned(uint64_t n) {
-    return add(n <= INT64_MAX ? Value(static_cast<int64_t>(n)) : Value(static_cast<double>(n)));
+  bool null() { return listener_ != nullptr ? count() && told(listener_->other()) : add(Value()); }
+  bool boolean(bool b) { return listener_ != nullptr ? count() && told(listener_->other()) : add(Value(b)); }
+  bool number_integer(int64_t n) {
+    return listener_ != nullptr ? count() && told(listener_->integer(n)) : add(Value(n));
   }
-  bool number_float(double x, const std::string&) { return add(Value(x)); }
-  bool string(const std::string& text) { return add(Value(text)); }
+  bool number_unsigned(uint64_t n) {
+    return n <= INT64_MAX ? number_integer(static_cast<int64_t>(n)) : number_float(static_cast<double>(n), {});
+  }
+  bool number_float(double x, const std::string&) {
+    return listener_ != nullptr ? count() && told(listener_->other()) : add(Value(x));
+  }
+  bool string(const std::string& text) {
+    return listener_ != nullptr ? count() && told(listener_->string(text)) : add(Value(text));
+  }
   bool binary(const std::vector<uint8_t>&) { return stop("binary value"); }  // no such thing in JSON text
 
   bool start_object(size_t) { return open(true); }
   bool start_array(size_t) { return open(false); }
   bool key(const std::string& name) {
+    if (listener_ != nullptr) return told(listener_->key(name));
     stack_.back().members.emplace_back(name, Value());
     return true;
   }
   bool end_object() {
+    if (listener_ != nullptr) return close_diverted(Value(Value::Object()));
     Value::Object members = std::move(stack_.back().members);
     stack_.pop_back();
     if (const std::string* twin = find_twin(members))
@@ -83,6 +92,7 @@ class TreeBuilder {
     return place(Value(std::move(members)));
   }
   bool end_array() {
+    if (listener_ != nullptr) return close_diverted(Value(Value::Array()));
     Value::Array items = std::move(stack_.back().items);
     stack_.pop_back();
     return place(Value(std::move(items)));
@@ -112,12 +122,33 @@ class TreeBuilder {
   }
   bool add(Value value) { return count() && place(std::move(value)); }
   bool open(bool is_object) {
-    if (stack_.size() >= static_cast<size_t>(limits_.max_depth)) {
+    if (stack_.size() + n_diverted_ >= static_cast<size_t>(limits_.max_depth)) {
       return stop(fmt::format("nested deeper than {}", limits_.max_depth));
+    }
+    if (listener_ == nullptr) listener_ = find_listener(!is_object);
+    if (listener_ != nullptr) {
+      ++n_diverted_;
+      return count() && told(listener_->open(!is_object));
     }
     stack_.push_back({is_object, {}, {}});
     return count();
   }
+  JsonListener* find_listener(bool is_array) const {
+    if (stack_.size() != 2 || !stack_[0].is_object || !stack_[1].is_object) return nullptr;
+    for (const JsonDiversion& diversion : diversions_) {
+      const bool is_here =
+          stack_[0].members.back().first == diversion.key && stack_[1].members.back().first == diversion.member;
+      if (is_here && diversion.listener->wants(is_array)) return diversion.listener;
+    }
+    return nullptr;
+  }
+  bool close_diverted(Value placeholder) {
+    if (!told(listener_->close())) return false;
+    if (--n_diverted_ > 0) return true;
+    listener_ = nullptr;
+    return place(std::move(placeholder));
+  }
+  bool told(std::string problem) { return problem.empty() || stop(std::move(problem)); }
   bool place(Value value) {
     if (stack_.empty()) {
       root_ = std::move(value);
@@ -130,6 +161,9 @@ class TreeBuilder {
   }
 
   const JsonLimits& limits_;
+  std::span<const JsonDiversion> diversions_;
+  JsonListener* listener_ = nullptr;  ///< takes the value that is open
+  size_t n_diverted_ = 0;             ///< arrays and objects open in it
   std::vector<Frame> stack_;
   Value root_;
   std::string problem_;
@@ -147,12 +181,17 @@ tl::unexpected<Error> fail_at(std::string_view text, size_t n_read, std::string_
 }  // namespace
 
 Result<Value> parse_json(std::string_view text, std::string_view where, const JsonLimits& limits) {
+  return parse_json(text, where, limits, {});
+}
+
+Result<Value> parse_json(std::string_view text, std::string_view where, const JsonLimits& limits,
+                         std::span<const JsonDiversion> diversions) {
   // The library takes a NUL for the end of the text, so that anything could follow it.
   if (const size_t nul = text.find('\0'); nul != std::string_view::npos) {
     return fail_at(text, nul + 1, where, "a NUL byte, which JSON does not allow");
   }
   const char* furthest = text.data();
-  TreeBuilder builder(limits);
+  TreeBuilder builder(limits, diversions);
   const TrackingIterator begin(text.data(), &furthest);
   const TrackingIterator end(text.data() + text.size(), &furthest);
   if (!nlohmann::json::sax_parse(begin, end, &builder)) {

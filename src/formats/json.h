@@ -2,6 +2,8 @@
 // includes.
 #pragma once
 
+#include <span>
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -18,6 +20,35 @@ struct JsonLimits {
 /// Parses one complete document. `where` names the file in errors. Corrupt: syntax (with line and column), twin keys,
 /// limits, invalid UTF-8, numbers out of range.
 Result<Value> parse_json(std::string_view text, std::string_view where, const JsonLimits& limits = {});
+
+/// Takes an array or object of a document while it is read, so that a large table needs no tree. Each function returns
+/// what is wrong, nothing if all is well.
+class JsonListener {
+ public:
+  virtual ~JsonListener() = default;
+  /// False: the value goes into the tree as any other.
+  virtual bool wants(bool is_array) const = 0;
+  /// The value itself and every array or object in it.
+  virtual std::string open(bool is_array) = 0;
+  virtual std::string close() = 0;
+  virtual std::string key(std::string_view name) = 0;
+  virtual std::string string(std::string_view text) = 0;
+  virtual std::string integer(int64_t value) = 0;
+  /// null, a truth value or a real number.
+  virtual std::string other() = 0;
+};
+
+/// Who takes the value of `member` of the object under `key` of the document. The tree has an empty array or object
+/// there.
+struct JsonDiversion {
+  std::string_view key;
+  std::string_view member;
+  JsonListener* listener = nullptr;
+};
+
+/// As parse_json. Twin keys in a diverted object are the listener's business.
+Result<Value> parse_json(std::string_view text, std::string_view where, const JsonLimits& limits,
+                         std::span<const JsonDiversion> diversions);
 
 /// `text` as a JSON string literal with its quotes; bytes that are not UTF-8 become U+FFFD. For writing JSON by hand.
 std::string json_quote(std::string_view text);

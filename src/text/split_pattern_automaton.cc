@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kMaxInstructions = 8192;
 constexpr size_t kMaxStates = 4096;
 constexpr size_t kMaxCells = size_t{1} << 19;
-constexpr size_t kMaxWork = size_t{1} << 25;  // visits of instructions; published patterns need less than 2^17
+constexpr size_t kMaxWork = size_t{1} << 22;  // visits of instructions; published patterns need less than 2^17
 
 struct Instruction {
   enum class Kind : uint8_t { kSet, kTest, kSplit, kMatch };

@@ -207,29 +207,36 @@ Result<CodePointSet> RegexClassReader::with_other_case(CodePointSet set) {
     if (code == 'S') ranges.emplace_back(kLongS, kLongS);
     if (code == 'K') ranges.emplace_back(kKelvin, kKelvin);
   }
-  // Beyond ASCII, either all letters that have case are in the set or none.
-  const PropertyMask cased = category_mask("Lu").value_or(0) | category_mask("Ll").value_or(0) |
-                             category_mask("Lt").value_or(0) | category_mask("Mn").value_or(0) |
-                             category_mask("Nl").value_or(0) | category_mask("So").value_or(0);
-  const CodePointSet two = CodePointSet::of({{kLongS, kLongS}, {kKelvin, kKelvin}});
-  const CodePointSet foldable = of_properties(cased) & CodePointSet(0x80, CodePointSet::kLast) & two.complement();
-  const CodePointSet have = set & foldable;
-  if (!have.is_empty() && have != foldable) {
-    return in_.unsupported("ignoring case of letters beyond ASCII before this place, which");
-  }
+  if (set.ranges().empty() || set.ranges().back().second >= 0x80) VITRO_TRY(refuse_case_beyond_ascii(set));
   return CodePointSet::of(std::move(ranges));
 }
 
-CodePointSet RegexClassReader::word_characters() {
+/// Beyond ASCII, either all letters that have case are in the set or none.
+Status RegexClassReader::refuse_case_beyond_ascii(const CodePointSet& set) {
+  if (with_case_.is_empty()) {
+    CodePointSet cased;
+    for (const char* category : {"Lu", "Ll", "Lt", "Mn", "Nl", "So"}) cased = cased | of_category(category);
+    const CodePointSet two = CodePointSet::of({{kLongS, kLongS}, {kKelvin, kKelvin}});  // fold to ASCII
+    with_case_ = cased & CodePointSet(0x80, CodePointSet::kLast) & two.complement();
+  }
+  const CodePointSet have = set & with_case_;
+  if (have.is_empty() || have == with_case_) return {};
+  return in_.unsupported("ignoring case of letters beyond ASCII before this place, which");
+}
+
+const CodePointSet& RegexClassReader::word_characters() {
+  if (!word_.is_empty()) return word_;
   std::vector<CodePointSet::Range> ranges;
   for (char32_t code = 0; code <= 0xEFFFF; ++code) {
     if (code == 0x40000) code = 0xE0000;  // planes without characters
     if (is_word_character(code)) ranges.emplace_back(code, code);
   }
-  const CodePointSet set = CodePointSet::of(std::move(ranges));
-  if (dialect_ == RegexDialect::kFancyRegex) return set;
-  const CodePointSet joiners(0x200C, 0x200D);
-  return (set & joiners.complement()) | CodePointSet::of({{0xB2, 0xB3}, {0xB9, 0xB9}, {0xBC, 0xBE}});
+  word_ = CodePointSet::of(std::move(ranges));
+  if (dialect_ == RegexDialect::kFancyRegex) return word_;
+  // Oniguruma leaves out the joiners, and adds the numbers of Latin-1 that are no digits.
+  word_ = (word_ & CodePointSet(0x200C, 0x200D).complement()) |
+          CodePointSet::of({{0xB2, 0xB3}, {0xB9, 0xB9}, {0xBC, 0xBE}});
+  return word_;
 }
 
 CodePointSet RegexClassReader::of_category(std::string_view name) {

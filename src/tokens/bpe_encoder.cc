@@ -170,15 +170,17 @@ void BpeEncoder::add_character_symbols(ByteRange part) {
     }
   }
   flush();
-  if (options.unknown_id >= 0) put_in_order(part);
+  if (options.unknown_id >= 0 || tables_.has_affixes()) put_in_order(part);
 }
 
 /// Symbols stand for the bytes of the part one after another, as the reference counts them.
 void BpeEncoder::put_in_order(ByteRange part) {
-  auto begin = static_cast<uint32_t>(part.begin);
+  size_t begin = part.begin;
   for (Symbol& symbol : symbols_) {
-    symbol.begin = begin;
-    begin += symbol.n_bytes;
+    const size_t end = std::min(begin + symbol.n_bytes, part.end);
+    symbol.begin = static_cast<uint32_t>(begin);
+    symbol.n_bytes = static_cast<uint32_t>(end - begin);
+    begin = end;
   }
 }
 
@@ -192,13 +194,17 @@ TokenId BpeEncoder::character_symbol(ByteRange part, ByteRange character, char32
   return tables_.find(scratch_);
 }
 
-/// One token a byte, if every byte has one.
+/// One token a byte, if every byte has one. Bytes of a prefix or suffix count as bytes of the text, as in the
+/// reference.
 bool BpeEncoder::add_byte_tokens(ByteRange character) {
-  for (size_t pos = character.begin; pos < character.end; ++pos) {
-    if (tables_.byte_token(static_cast<uint8_t>(text_[pos])) < 0) return false;
+  const std::string_view bytes =
+      tables_.has_affixes() ? std::string_view(scratch_) : text_.substr(character.begin, character.size());
+  for (const char byte : bytes) {
+    if (tables_.byte_token(static_cast<uint8_t>(byte)) < 0) return false;
   }
-  for (size_t pos = character.begin; pos < character.end; ++pos) {
-    symbols_.push_back({tables_.byte_token(static_cast<uint8_t>(text_[pos])), static_cast<uint32_t>(pos), 1, false});
+  auto begin = static_cast<uint32_t>(character.begin);
+  for (const char byte : bytes) {
+    symbols_.push_back({tables_.byte_token(static_cast<uint8_t>(byte)), begin++, 1, false});
   }
   return true;
 }

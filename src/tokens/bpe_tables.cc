@@ -34,7 +34,8 @@ Result<BpeTables> BpeTables::make(const Vocabulary& vocabulary, BpeSpec spec) {
   const bool merges_stand_ins = out.merges_stand_ins();
   out.needs_heap_ = merges_stand_ins || out.has_large_ranks();
   if (out.options_.alphabet == BpeAlphabet::kBytes && !out.has_affixes()) out.find_byte_pairs();
-  if (out.options_.alphabet == BpeAlphabet::kCharacters && !out.has_affixes() && !merges_stand_ins) {
+  if (out.options_.alphabet == BpeAlphabet::kCharacters && !out.has_affixes() && !merges_stand_ins &&
+      out.keeps_every_character()) {
     out.find_neighbours();
   }
   VITRO_TRY(out.find_whole_words());
@@ -90,6 +91,12 @@ bool BpeTables::merges_stand_ins() const {
 bool BpeTables::has_large_ranks() const {
   return std::any_of(merges_.slots().begin(), merges_.slots().end(),
                      [](const MergeTable::Merge& merge) { return merge.rank >= UINT32_MAX >> kPlaceBits; });
+}
+
+/// No character vanishes, which would make neighbours of those around it, and none waits for those after it.
+bool BpeTables::keeps_every_character() const {
+  if (!options_.has_byte_fallback) return options_.unknown_id >= 0;
+  return std::find(byte_tokens_.begin(), byte_tokens_.end(), -1) == byte_tokens_.end();
 }
 
 void BpeTables::find_neighbours() {

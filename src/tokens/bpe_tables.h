@@ -50,7 +50,6 @@ class BpeTables {
  public:
   static Result<BpeTables> make(const Vocabulary& vocabulary, BpeSpec spec);
 
-  const Vocabulary& vocabulary() const { return *vocabulary_; }
   const BpeOptions& options() const { return options_; }
   bool has_affixes() const { return !options_.continuing_prefix.empty() || !options_.word_suffix.empty(); }
   /// True if words are to be merged with the heap: ranks do not leave kPlaceBits, or a merge takes byte tokens or the
@@ -115,6 +114,7 @@ class BpeTables {
   void find_characters();
   bool merges_stand_ins() const;
   bool has_large_ranks() const;
+  bool keeps_every_character() const;
   void find_neighbours();
   void find_byte_pairs();
   void rank_scores();

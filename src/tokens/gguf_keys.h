@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "formats/gguf.h"
+#include "tokens/pipeline_tokenizer.h"
 #include "tokens/vocabulary.h"
 
 namespace vitro {
@@ -57,5 +58,8 @@ class VocabularyKeys {
   }
   const GgufFile& file_;
 };
+
+/// The model "bert" (load_wordpiece.cc); the vocabulary of `parts` is as the file has it.
+Status add_gguf_wordpiece(const VocabularyKeys& keys, TokenizerParts& parts);
 
 }  // namespace vitro

@@ -3,6 +3,7 @@
 
 #include "base/result.h"
 #include "formats/value.h"
+#include "tokens/json_tables.h"
 #include "tokens/pipeline_tokenizer.h"
 
 namespace vitro {
@@ -24,8 +25,9 @@ Status read_padding(const Value* value, std::optional<Padding>& out);
 Status read_decoder(const Value* value, DecodeSpec& out);
 
 /// "model" together with "added_tokens": vocabulary, kind of model, which entries are special.
-Status read_model(const Value& model, const Value* added, TokenizerParts& parts);
+/// Where "vocab" is an object, its entries are in the tables, and so are those of "merges".
+Status read_model(const Value& model, const JsonTables& tables, const Value* added, TokenizerParts& parts);
 /// The same for type BPE.
-Status read_bpe_model(const Value& model, const Value* added, TokenizerParts& parts);
+Status read_bpe_model(const Value& model, const JsonTables& tables, const Value* added, TokenizerParts& parts);
 
 }  // namespace vitro

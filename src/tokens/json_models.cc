@@ -26,31 +26,32 @@ TokenId find_unknown(const std::string& piece, const std::vector<bool>& is_added
   return id;
 }
 
-Result<std::vector<bool>> read_ids(JsonReader& reader, const Value* added, TokenizerParts& parts) {
+Result<std::vector<bool>> read_ids(JsonReader& reader, const JsonTables& tables, const Value* added,
+                                   TokenizerParts& parts) {
   const Value* vocab = reader.optional("vocab");
   if (vocab == nullptr) return reader.wrong("vocab", "an object");
-  VITRO_TRY_ASSIGN(const std::vector<ModelPiece> pieces, read_piece_ids(*vocab));
+  VITRO_TRY_ASSIGN(const std::vector<ModelPiece> pieces, read_piece_ids(*vocab, tables));
   return read_vocabulary(pieces, added, parts);
 }
 
-Status read_wordpiece(JsonReader& reader, const Value* added, TokenizerParts& parts) {
+Status read_wordpiece(JsonReader& reader, const JsonTables& tables, const Value* added, TokenizerParts& parts) {
   WordPieceSpec spec;
   VITRO_TRY_ASSIGN(spec.continuing_prefix, reader.string("continuing_subword_prefix"));
   VITRO_TRY_ASSIGN(const int64_t max_characters, reader.integer("max_input_chars_per_word"));
   if (max_characters < 0) return reader.wrong("max_input_chars_per_word", "a count");
   spec.max_word_characters = static_cast<size_t>(max_characters);
   VITRO_TRY_ASSIGN(const std::string unknown, reader.string("unk_token"));
-  VITRO_TRY_ASSIGN(spec.is_added_only, read_ids(reader, added, parts));
+  VITRO_TRY_ASSIGN(spec.is_added_only, read_ids(reader, tables, added, parts));
   spec.unknown_id = find_unknown(unknown, spec.is_added_only, parts);
   parts.model = std::move(spec);
   parts.model_name = "WordPiece";
   return {};
 }
 
-Status read_word_level(JsonReader& reader, const Value* added, TokenizerParts& parts) {
+Status read_word_level(JsonReader& reader, const JsonTables& tables, const Value* added, TokenizerParts& parts) {
   WordLevelSpec spec;
   VITRO_TRY_ASSIGN(const std::string unknown, reader.string("unk_token"));
-  VITRO_TRY_ASSIGN(spec.is_added_only, read_ids(reader, added, parts));
+  VITRO_TRY_ASSIGN(spec.is_added_only, read_ids(reader, tables, added, parts));
   spec.unknown_id = find_unknown(unknown, spec.is_added_only, parts);
   parts.model = std::move(spec);
   parts.model_name = "word level";
@@ -69,7 +70,7 @@ Status read_scored_pieces(const Value::Array& list, std::vector<ModelPiece>& pie
       return fail(ErrorCode::kCorrupt, "model.vocab[{}] is {}, not a piece and its score", pieces.size(),
                   to_string(item, 80));
     }
-    pieces.push_back({(*pair)[0].as_string(), static_cast<int64_t>(pieces.size())});
+    pieces.push_back({*(*pair)[0].as_string(), static_cast<int64_t>(pieces.size())});
     scores.push_back(real != nullptr ? *real : static_cast<double>(*integer));
   }
   return {};
@@ -95,15 +96,15 @@ Status read_unigram(JsonReader& reader, const Value* added, TokenizerParts& part
 
 }  // namespace
 
-Status read_model(const Value& model, const Value* added, TokenizerParts& parts) {
+Status read_model(const Value& model, const JsonTables& tables, const Value* added, TokenizerParts& parts) {
   VITRO_TRY_ASSIGN(JsonReader reader, JsonReader::open(model, "model"));
   std::string type;
   VITRO_TRY_ASSIGN(type, reader.string_or("type", type_by_keys(model)));
-  if (type == "BPE") return read_bpe_model(model, added, parts);
+  if (type == "BPE") return read_bpe_model(model, tables, added, parts);
   if (type == "WordPiece") {
-    VITRO_TRY(read_wordpiece(reader, added, parts));
+    VITRO_TRY(read_wordpiece(reader, tables, added, parts));
   } else if (type == "WordLevel") {
-    VITRO_TRY(read_word_level(reader, added, parts));
+    VITRO_TRY(read_word_level(reader, tables, added, parts));
   } else if (type == "Unigram") {
     VITRO_TRY(read_unigram(reader, added, parts));
   } else {

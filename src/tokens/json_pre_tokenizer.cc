@@ -79,13 +79,18 @@ bool add_named(std::string_view type, std::vector<TextStep>& out) {
 
 Status read_split(JsonReader& reader, std::vector<TextStep>& out) {
   VITRO_TRY_ASSIGN(JsonReader pattern, reader.object("pattern"));
-  VITRO_TRY_ASSIGN(const std::string literal, pattern.string_or("String", ""));
-  VITRO_TRY_ASSIGN(const std::string regex, pattern.string_or("Regex", ""));
+  const bool is_regex = pattern.optional("Regex") != nullptr;
+  VITRO_TRY_ASSIGN(const std::string text, pattern.string(is_regex ? "Regex" : "String"));
   VITRO_TRY(pattern.finish());
-  if (literal.empty() == regex.empty()) return reader.wrong("pattern", "one String or Regex that is not empty");
   VITRO_TRY_ASSIGN(const SplitBehavior behavior, read_behavior(reader, "behavior"));
   VITRO_TRY_ASSIGN(const bool is_inverted, reader.boolean_or("invert", false));
-  Result<SplitPattern> compiled = regex.empty() ? SplitPattern::literal(literal) : SplitPattern::compile(regex);
+  if (text.empty()) {  // matches between all characters
+    if (is_inverted && behavior == SplitBehavior::kRemoved)
+      return reader.unsupported("a split that removes everything");
+    out.emplace_back(LengthSplitStep{1});
+    return reader.finish();
+  }
+  Result<SplitPattern> compiled = is_regex ? SplitPattern::compile(text) : SplitPattern::literal(text);
   if (!compiled) return fail(compiled.error().in(reader.where()));
   out.emplace_back(SplitStep{std::move(*compiled), behavior, is_inverted});
   return reader.finish();

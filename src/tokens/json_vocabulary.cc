@@ -12,43 +12,43 @@
 namespace vitro {
 namespace {
 
-/// Pieces by id while they are collected; null for ids that nobody claims.
+/// Pieces by id while they are collected; without bytes for ids that nobody claims.
 class PieceTable {
  public:
   /// At most twice as many ids as entries: a file cannot make us allocate much by one large id.
   explicit PieceTable(size_t n_entries) : limit_(std::min(kMaxVocabulary, 2 * n_entries + 1024)) {}
 
-  Status put(const std::string& piece, int64_t id) {
+  Status put(std::string_view piece, int64_t id) {
     if (id < 0 || static_cast<size_t>(id) >= limit_) {
       return fail(ErrorCode::kCorrupt, "{} has the id {}, outside 0 to {}", quote_name(piece), id, limit_ - 1);
     }
     const auto idx = static_cast<size_t>(id);
     if (idx >= pieces_.size()) pieces_.resize(idx + 1);
-    if (pieces_[idx] != nullptr && *pieces_[idx] != piece) {
-      return fail(ErrorCode::kCorrupt, "{} and {} have the same id {}", quote_name(*pieces_[idx]), quote_name(piece),
+    if (pieces_[idx].data() != nullptr && pieces_[idx] != piece) {
+      return fail(ErrorCode::kCorrupt, "{} and {} have the same id {}", quote_name(pieces_[idx]), quote_name(piece),
                   id);
     }
-    if (pieces_[idx] == nullptr) n_bytes_ += piece.size();
-    pieces_[idx] = &piece;
+    if (pieces_[idx].data() == nullptr) n_bytes_ += piece.size();
+    pieces_[idx] = piece;
     return {};
   }
 
   Result<Vocabulary> build() const {
     VITRO_TRY_ASSIGN(Vocabulary out, Vocabulary::with_room(pieces_.size(), n_bytes_));
-    for (const std::string* piece : pieces_) {
-      if (piece == nullptr) {
+    for (const std::string_view piece : pieces_) {
+      if (piece.data() == nullptr) {
         out.add_hole();
         continue;
       }
-      const TokenKind kind = byte_token_value(*piece) >= 0 ? TokenKind::kByte : TokenKind::kNormal;
-      VITRO_TRY(out.add(*piece, kind));
+      const TokenKind kind = byte_token_value(piece) >= 0 ? TokenKind::kByte : TokenKind::kNormal;
+      VITRO_TRY(out.add(piece, kind));
     }
     return out;
   }
 
  private:
   size_t limit_;
-  std::vector<const std::string*> pieces_;
+  std::vector<std::string_view> pieces_;
   size_t n_bytes_ = 0;
 };
 
@@ -95,7 +95,7 @@ std::vector<bool> assign_ids(const std::vector<ModelPiece>& pieces, std::vector<
   std::vector<bool> is_known(added.size());
   for (const ModelPiece& entry : pieces) {
     if (places.empty()) break;
-    const auto found = places.find(*entry.piece);
+    const auto found = places.find(entry.piece);
     if (found == places.end()) continue;
     is_known[found->second] = true;
     added[found->second].id = static_cast<TokenId>(std::clamp<int64_t>(entry.id, -1, kMaxVocabulary));
@@ -109,17 +109,9 @@ std::vector<bool> assign_ids(const std::vector<ModelPiece>& pieces, std::vector<
 
 }  // namespace
 
-Result<std::vector<ModelPiece>> read_piece_ids(const Value& vocab) {
-  const Value::Object* entries = vocab.as_object();
-  if (entries == nullptr) return fail(ErrorCode::kCorrupt, "model.vocab is not an object");
-  std::vector<ModelPiece> out;
-  out.reserve(entries->size());
-  for (const auto& [piece, id] : *entries) {
-    if (id.as_int() == nullptr)
-      return fail(ErrorCode::kCorrupt, "model.vocab: the id of {} is no integer", quote_name(piece));
-    out.push_back({&piece, *id.as_int()});
-  }
-  return out;
+Result<std::vector<ModelPiece>> read_piece_ids(const Value& vocab, const JsonTables& tables) {
+  if (vocab.as_object() == nullptr) return fail(ErrorCode::kCorrupt, "model.vocab is not an object");
+  return tables.pieces.pieces();
 }
 
 Result<std::vector<bool>> read_vocabulary(const std::vector<ModelPiece>& pieces, const Value* added,
@@ -127,7 +119,7 @@ Result<std::vector<bool>> read_vocabulary(const std::vector<ModelPiece>& pieces,
   VITRO_TRY_ASSIGN(parts.added, read_added_tokens(added));
   const std::vector<bool> is_known = assign_ids(pieces, parts.added);
   PieceTable table(pieces.size() + parts.added.size());
-  for (const ModelPiece& entry : pieces) VITRO_TRY(table.put(*entry.piece, entry.id));
+  for (const ModelPiece& entry : pieces) VITRO_TRY(table.put(entry.piece, entry.id));
   for (const AddedToken& token : parts.added) VITRO_TRY(table.put(token.content, token.id));
   VITRO_TRY_ASSIGN(parts.vocabulary, table.build());
   parts.is_special.resize(parts.vocabulary.size());

@@ -8,20 +8,15 @@
 #include "base/result.h"
 #include "formats/value.h"
 #include "tokens/added_tokens.h"
+#include "tokens/json_tables.h"
 #include "tokens/vocabulary.h"
 
 namespace vitro {
 
 struct TokenizerParts;
 
-/// A piece of the model and its id; the bytes belong to the document.
-struct ModelPiece {
-  const std::string* piece = nullptr;
-  int64_t id = -1;
-};
-
-/// Entries of "vocab" written as an object of ids.
-Result<std::vector<ModelPiece>> read_piece_ids(const Value& vocab);
+/// Entries of "vocab", which must be an object of ids.
+Result<std::vector<ModelPiece>> read_piece_ids(const Value& vocab, const JsonTables& tables);
 
 /// Reads "added_tokens", joins them with the model's pieces and fills parts.vocabulary, parts.added and
 /// parts.is_special. As in the reference an added token has the id of the model's piece if there is one, or the next id

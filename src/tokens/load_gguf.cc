@@ -1,5 +1,5 @@
 // GGUF vocabularies (tokenizer.ggml.*) -> TokenizerParts. Models "gpt2" (byte-level BPE with merges), "llama"
-// (SentencePiece BPE with scores) and "t5" (unigram); defaults of missing keys are llama.cpp's.
+// (SentencePiece BPE with scores), "t5" (unigram) and "bert" (WordPiece); defaults of missing keys are llama.cpp's.
 #include <cmath>
 #include <limits>
 
@@ -215,7 +215,8 @@ Result<AddModel> find_model(const VocabularyKeys& keys) {
   if (*name == "gpt2") return add_byte_level;
   if (*name == "llama") return add_sentencepiece;
   if (*name == "t5") return add_unigram;
-  return fail(ErrorCode::kUnsupported, "tokenizer model {} is not known, only 'gpt2', 'llama' and 't5'",
+  if (*name == "bert") return add_gguf_wordpiece;
+  return fail(ErrorCode::kUnsupported, "tokenizer model {} is not known, only 'gpt2', 'llama', 't5' and 'bert'",
               quote_name(*name));
 }
 

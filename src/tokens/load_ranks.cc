@@ -157,6 +157,9 @@ Result<TokenizerParts> make_parts(std::vector<Rank> ranks, std::string_view file
   BpeSpec spec;
   VITRO_TRY_ASSIGN(spec.merges, make_merges(parts.vocabulary));
   spec.options.takes_whole_words = true;
+  for (TokenId id = 0; parts.vocabulary.has(id); ++id) {
+    spec.is_added_only.push_back(parts.vocabulary.kind(id) == TokenKind::kControl);
+  }
   parts.model = std::move(spec);
   parts.model_name = fmt::format("byte-level BPE ({})", encoding->name);
   if (encoding->normalizes_nfc) parts.normalizers.emplace_back(NfcStep{});

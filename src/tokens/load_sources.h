@@ -34,4 +34,7 @@ Result<TokenizerParts> read_json_ranks(std::string_view text, std::string_view f
 Result<TokenizerParts> read_vocab_and_merges(std::string_view vocabulary, std::string_view merges,
                                              const TokenizerSettings& settings);
 
+/// BERT's vocab.txt: a piece a line, the number of the line is its id. `settings` say how texts are prepared.
+Result<TokenizerParts> read_vocab_lines(std::string_view text, const TokenizerSettings& settings);
+
 }  // namespace vitro

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kLookedFor =
     "tokenizer.json, tokenizer.model or another *.model, *.tiktoken, vocab.json with merges.txt, encoder.json with "
-    "vocab.bpe or alone";
+    "vocab.bpe or alone, vocab.txt";
 
 bool is_file(const fs::path& path) {
   std::error_code ignored;
@@ -58,7 +58,9 @@ Result<fs::path> find_in_folder(const fs::path& folder) {
   VITRO_TRY_ASSIGN(found, only_file(folder, [](std::string_view name) { return name.ends_with(".tiktoken"); }));
   if (found) return *found;
   if (is_file(folder / "vocab.json") && is_file(folder / "merges.txt")) return folder / "vocab.json";
-  if (is_file(folder / "encoder.json")) return folder / "encoder.json";
+  for (const char* name : {"encoder.json", "vocab.txt"}) {
+    if (is_file(folder / name)) return folder / name;
+  }
   return fail(ErrorCode::kNotFound, "no tokenizer in {}: looked for {}", folder.string(), kLookedFor);
 }
 
@@ -125,8 +127,13 @@ Result<TokenizerParts> read_other_file(const MappedFile& file, const Request& re
   const std::string name = file.path().filename().string();
   if (looks_like_ranks(file.text())) return read_ranks(file.text(), name, request.encoding);
   if (is_model_name(name)) return read_model_file(file, request);
+  if (name.ends_with("vocab.txt")) {
+    VITRO_TRY_ASSIGN(const TokenizerSettings settings, read_settings(file.path().parent_path()));
+    return read_vocab_lines(file.text(), settings);
+  }
   return fail(ErrorCode::kUnsupported,
-              "not a tokenizer that is known: neither a tokenizer.json, a GGUF file, a rank file nor called *.model");
+              "not a tokenizer that is known: neither a tokenizer.json, a GGUF file, a rank file nor called *.model or "
+              "vocab.txt");
 }
 
 Result<TokenizerParts> read_file(const MappedFile& file, const Request& request) {

@@ -21,6 +21,10 @@ class MergeTable {
   explicit MergeTable(size_t n_merges = 0);
   /// Adds a merge unless the pair has one already. Corrupt for pairs made to collide.
   Status add(const Merge& merge);
+  /// Asks for the memory that add() will write.
+  void prefetch(TokenId left, TokenId right) const {
+    __builtin_prefetch(&slots_[hash_of(left, right) & (slots_.size() - 1)], 1);
+  }
   /// Null if the two do not join.
   const Merge* find(TokenId left, TokenId right) const {
     const uint64_t hash = hash_of(left, right);

@@ -50,6 +50,7 @@ void append_match(Encoding& out, TokenId id, ByteRange range) {
 void fold_byte_level(TokenizerParts& parts) {
   auto* spec = std::get_if<BpeSpec>(&parts.model);
   if (spec == nullptr || parts.pre_tokenizers.empty()) return;
+  if (spec->options.has_byte_fallback) return;  // stands for bytes of the alphabet's characters, not of the text
   if (!std::holds_alternative<ByteLevelStep>(parts.pre_tokenizers.back())) return;
   parts.pre_tokenizers.pop_back();
   spec->options.alphabet = BpeAlphabet::kBytes;

@@ -83,9 +83,10 @@ class Tokenizer {
 };
 
 /// Tokenizer files of a model: a folder, in which the first of these counts: tokenizer.json, a SentencePiece *.model, a
-/// *.tiktoken, vocab.json with merges.txt, encoder.json with vocab.bpe or alone; one such file; or a .gguf. `encoding`
-/// says how a rank file (*.tiktoken) cuts texts where its name and size do not. NotFound names what was looked for;
-/// Unsupported names the component that is not implemented (unknown pre-tokenizers are refused, never guessed).
+/// *.tiktoken, vocab.json with merges.txt, encoder.json with vocab.bpe or alone, vocab.txt; one such file; or a .gguf.
+/// `encoding` says how a rank file (*.tiktoken) cuts texts where its name and size do not. NotFound names what was
+/// looked for; Unsupported names the component that is not implemented (unknown pre-tokenizers are refused, never
+/// guessed).
 Result<std::unique_ptr<Tokenizer>> load_tokenizer(const std::filesystem::path& path, std::string_view encoding = {});
 /// The text of a tokenizer.json; `where` names it in errors.
 Result<std::unique_ptr<Tokenizer>> parse_tokenizer(std::string_view text, std::string_view where);

@@ -144,7 +144,6 @@ TEST(TokenizerJsonRefusals, WhatIsNotImplementedIsRefusedByName) {
       {R"("type":"BPE")", R"("type":"Unigram")", bad, "vocab"},
       {R"("type":"BPE")", R"("type":"WordPiece")", bad, "continuing_subword_prefix"},
       {R"("dropout":null)", R"("dropout":0.1)", new_to_us, "dropout"},
-      {R"("end_of_word_suffix":null)", R"("end_of_word_suffix":"</w>")", new_to_us, "end_of_word_suffix"},
       {R"("version":"1.0")", R"("version":"2.0")", new_to_us, "version"},
       {R"("padding":null)", R"("padding":null,"magic":1)", new_to_us, "magic"},
       {R"("unk_token":"?")", R"("unk_token":"!")", bad, "unk_token"},

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 
 #include "formats/json.h"
 
@@ -11,22 +10,6 @@ namespace vitro {
 namespace {
 
 constexpr size_t kMaxProbes = 512;
-
-/// Multiply and fold over eight bytes at a time; good enough for tables, not meant to be secret.
-uint32_t hash_bytes(std::string_view text) {
-  constexpr uint64_t kFactor = 0x9E3779B97F4A7C15ULL;
-  uint64_t hash = text.size() * kFactor;
-  while (!text.empty()) {
-    uint64_t word = 0;
-    const size_t n = std::min<size_t>(8, text.size());
-    std::memcpy(&word, text.data(), n);
-    hash = (hash ^ word) * kFactor;
-    hash ^= hash >> 32;
-    text.remove_prefix(n);
-  }
-  hash *= kFactor;
-  return static_cast<uint32_t>(hash >> 32);
-}
 
 int hex_value(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -57,15 +40,15 @@ std::string_view Vocabulary::keep(std::string_view piece) {
 }
 
 Status Vocabulary::insert(std::string_view piece, TokenId id) {
-  const uint32_t hash = hash_bytes(piece);
+  const WordKey key(piece);
   const size_t mask = slots_.size() - 1;
   for (size_t i = 0; i < kMaxProbes; ++i) {
-    Slot& slot = slots_[(hash + i) & mask];
+    Slot& slot = slots_[(key.hash + i) & mask];
     if (slot.id < 0) {
-      slot = {hash, id};
+      slot = {key.head, static_cast<uint32_t>(piece.size()), id};
       return {};
     }
-    if (slot.hash == hash && pieces_[static_cast<size_t>(slot.id)] == piece) {
+    if (is_same(slot, piece, key.head)) {
       return fail(ErrorCode::kCorrupt, "piece {} stands twice, as id {} and {}", json_quote(piece.substr(0, 64)),
                   slot.id, id);
     }
@@ -99,14 +82,13 @@ void Vocabulary::add_hole() {
   if (!scores_.empty()) scores_.push_back(0);
 }
 
-TokenId Vocabulary::find(std::string_view piece) const {
+TokenId Vocabulary::find(std::string_view piece, const WordKey& key) const {
   if (piece.empty() || piece.size() > longest_) return -1;
-  const uint32_t hash = hash_bytes(piece);
   const size_t mask = slots_.size() - 1;
   for (size_t i = 0; i < kMaxProbes; ++i) {
-    const Slot& slot = slots_[(hash + i) & mask];
+    const Slot& slot = slots_[(key.hash + i) & mask];
     if (slot.id < 0) return -1;
-    if (slot.hash == hash && pieces_[static_cast<size_t>(slot.id)] == piece) return slot.id;
+    if (is_same(slot, piece, key.head)) return slot.id;
   }
   return -1;
 }

@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "tokens/tokenizer.h"
+#include "tokens/word_table.h"
 
 namespace vitro {
 
@@ -32,14 +33,22 @@ class Vocabulary {
   /// Larger scores merge first (SentencePiece). `id` is in range.
   float score(TokenId id) const { return scores_.empty() ? 0 : scores_[static_cast<size_t>(id)]; }
   /// Id of exactly this piece, or -1.
-  TokenId find(std::string_view piece) const;
+  TokenId find(std::string_view piece) const { return find(piece, WordKey(piece)); }
+  TokenId find(std::string_view piece, const WordKey& key) const;
+  /// Asks for the memory that find() will look at.
+  void prefetch(const WordKey& key) const { __builtin_prefetch(&slots_[key.hash & (slots_.size() - 1)]); }
   size_t longest_piece() const { return longest_; }
 
  private:
   struct Slot {
-    uint32_t hash = 0;
+    uint64_t head = 0;  ///< of WordKey
+    uint32_t n_bytes = 0;
     TokenId id = -1;
   };
+  bool is_same(const Slot& slot, std::string_view piece, uint64_t head) const {
+    if (slot.head != head || slot.n_bytes != piece.size()) return false;
+    return piece.size() <= 8 || pieces_[static_cast<size_t>(slot.id)] == piece;
+  }
   Status insert(std::string_view piece, TokenId id);
   std::string_view keep(std::string_view piece);
 

@@ -47,14 +47,15 @@ Result<std::vector<Val>> bind_arguments(std::string_view function, std::string_v
   std::vector<Val> out = std::move(given.args);
   const size_t n_positional = out.size();
   out.resize(std::max(out.size(), known.list.size()));
-  for (auto& [name, value] : given.kwargs) {
+  for (auto& keyword : given.kwargs) {
+    const std::string& name = keyword.first;
     const auto it = std::find_if(known.list.begin(), known.list.end(), [&](const auto& p) { return p.name == name; });
     if (known.is_positional || it == known.list.end()) {
       return raise("{}() got an unexpected keyword argument '{}'", function, name);
     }
     const auto i = static_cast<size_t>(it - known.list.begin());
     if (i < n_positional) return raise("{}() got multiple values for argument '{}'", function, name);
-    out[i] = std::move(value);
+    out[i] = std::move(keyword.second);
   }
   for (size_t i = 0; i < known.list.size(); ++i) {
     if (!known.list[i].is_optional && out[i].is_missing()) {

@@ -30,7 +30,9 @@ class PercentFormatter {
       pos_ = percent + 1;
       if (percent < f.size()) VITRO_TRY(format_one());
     }
-    const bool is_mapping = values_.is(Kind::kDict) || values_.is(Kind::kList);
+    // Whatever can be subscripted may be left over, as in Python.
+    const bool is_mapping = values_.is(Kind::kDict) || values_.is(Kind::kList) || values_.is(Kind::kRange) ||
+                            values_.is(Kind::kUndefined);
     if (values_.is(Kind::kTuple) ? next_ < values_.items().size() : (!is_used_ && !is_mapping)) {
       return raise("not all arguments converted during string formatting");
     }

@@ -10,6 +10,8 @@
 namespace vitro::jinja {
 namespace {
 
+constexpr int kMaxNamespaces = 4;  ///< inside each other, when printed
+
 bool is_printable(char32_t c) {
   if (c < 0x7F) return c >= 0x20;
   switch (category_of(c)) {
@@ -113,16 +115,16 @@ void print_range(TextBuilder& out, const RangeObject& range) {
 }
 
 Status print_namespace(Runtime& rt, TextBuilder& out, const NamespaceObject& ns) {
-  // A namespace may hold itself; the nesting of what it prints has no other bound.
-  for (const DictObject::Member& member : ns.members) {
-    if (depth_of(member.second) > 0 || member.second.is(Kind::kNamespace)) {
-      return raise("a namespace that holds more than scalars cannot be printed");
-    }
+  // A namespace may hold itself; nothing else bounds how deep this goes.
+  if (rt.n_namespaces_printed >= kMaxNamespaces) {
+    return raise("a namespace that holds namespaces more than {} deep cannot be printed", kMaxNamespaces);
   }
+  ++rt.n_namespaces_printed;
   out.append("<Namespace ");
-  VITRO_TRY(print_members(rt, out, ns.members));
+  Status status = print_members(rt, out, ns.members);
   out.append(">");
-  return {};
+  --rt.n_namespaces_printed;
+  return status;
 }
 
 }  // namespace

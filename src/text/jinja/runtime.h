@@ -52,6 +52,7 @@ class Runtime {
 
   Budget budget;
   const int max_depth;
+  int n_namespaces_printed = 0;  ///< inside each other right now
 
  private:
   struct Kept {

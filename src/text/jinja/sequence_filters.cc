@@ -277,6 +277,15 @@ Result<Val> attr(Runtime& rt, const Val& value, Args args) {
   return found.is_missing() ? rt.undefined_member(value, args[0]) : found;
 }
 
+/// A generator of the reference: what goes wrong is raised when its values are asked for.
+template <Result<Val> (*run)(Runtime&, const Val&, Args)>
+Result<Val> deferred(Runtime& rt, const Val& value, Args args) {
+  Result<Val> out = run(rt, value, args);
+  VITRO_TRY(rt.budget.check());
+  if (out || out.error().code != ErrorCode::kInvalidArgument) return out;
+  return rt.iterator({}, "generator", out.error().message);
+}
+
 constexpr FilterEntry kFilters[] = {{"default", "default_value? boolean?", with_default},
                                     {"d", "default_value? boolean?", with_default},
                                     {"length", "/", length},
@@ -292,9 +301,9 @@ constexpr FilterEntry kFilters[] = {{"default", "default_value? boolean?", with_
                                     {"min", "case_sensitive? attribute?", min},
                                     {"max", "case_sensitive? attribute?", max},
                                     {"sum", "attribute? start?", sum},
-                                    {"unique", "case_sensitive? attribute?", unique},
-                                    {"batch", "linecount fill_with?", batch},
-                                    {"slice", "slices fill_with?", slice},
+                                    {"unique", "case_sensitive? attribute?", deferred<unique>},
+                                    {"batch", "linecount fill_with?", deferred<batch>},
+                                    {"slice", "slices fill_with?", deferred<slice>},
                                     {"groupby", "attribute default? case_sensitive?", groupby},
                                     {"attr", "name", attr}};
 

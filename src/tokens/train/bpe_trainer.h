@@ -35,8 +35,8 @@ struct BpeTrainerOptions {
 };
 
 struct TrainedBpe {
-  std::vector<std::string> pieces;                   ///< by id
-  std::vector<std::pair<TokenId, TokenId>> merges;   ///< in order of rank
+  std::vector<std::string> pieces;                  ///< by id
+  std::vector<std::pair<TokenId, TokenId>> merges;  ///< in order of rank
 };
 
 /// Time: the number of occurrences of all merged pairs, times the logarithm of the number of pairs. Memory: about 40

@@ -1,6 +1,6 @@
 // CharacterTrie: which pieces of a vocabulary begin at a place of a word, over code points. Cheap to make anew, which
-// training does in each turn (piece_trie.h is its slower to build, faster to read relative). Nodes are numbers, edges one
-// hash table.
+// training does in each turn (piece_trie.h is its slower to build, faster to read relative). Nodes are numbers, edges
+// one hash table.
 #pragma once
 
 #include <cstdint>

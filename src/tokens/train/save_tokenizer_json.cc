@@ -24,7 +24,8 @@ std::string lines_of(char open, char close, const Items& items, Write&& write) {
 }
 
 std::string vocabulary_of(const std::vector<std::string>& pieces) {
-  return lines_of('{', '}', pieces, [](const std::string& p, size_t id) { return fmt::format("{}: {}", json_quote(p), id); });
+  return lines_of('{', '}', pieces,
+                  [](const std::string& p, size_t id) { return fmt::format("{}: {}", json_quote(p), id); });
 }
 
 /// The shortest digits that read back as the same number; always a real one.

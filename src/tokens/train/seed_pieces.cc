@@ -49,8 +49,7 @@ std::vector<SeedPiece> repeated_substrings(const CharacterRow& row, size_t max_l
   std::vector<SeedPiece> out;
   std::vector<Open> open = {{0, 0}};
   for (size_t i = 1; i <= suffixes.size(); ++i) {
-    const size_t depth =
-        i < suffixes.size() ? shared_length(text + suffixes[i - 1], text + suffixes[i], limit) : 0;
+    const size_t depth = i < suffixes.size() ? shared_length(text + suffixes[i - 1], text + suffixes[i], limit) : 0;
     size_t begin = i - 1;
     while (open.back().depth > depth) {
       const Open closed = open.back();
@@ -71,7 +70,8 @@ std::vector<SeedPiece> single_characters(const CharacterRow& row) {
     const std::u32string_view word = row.word(w);
     for (size_t i = 0; i < word.size(); ++i) {
       if (word[i] == kWordEnd) continue;
-      SeedPiece& piece = found.try_emplace(word[i], SeedPiece{row.begins[w] + static_cast<uint32_t>(i), 1, 0}).first->second;
+      SeedPiece& piece =
+          found.try_emplace(word[i], SeedPiece{row.begins[w] + static_cast<uint32_t>(i), 1, 0}).first->second;
       piece.score += row.counts[w];
     }
   }

@@ -18,7 +18,7 @@
 namespace vitro {
 namespace {
 
-constexpr uint64_t kMinFrequency = 2;      // as the reference's ready-made tokenizers
+constexpr uint64_t kMinFrequency = 2;        // as the reference's ready-made tokenizers
 constexpr size_t kWordPieceAlphabet = 1000;  // likewise
 constexpr std::string_view kWordPieceUnknown = "[UNK]";
 
@@ -178,8 +178,8 @@ class TokenizerTrainer {
     UnigramTrainerOptions options{.vocab_size = training_.vocab_size, .special_tokens = special_};
     if (training_.max_token_length) options.max_piece_length = *training_.max_token_length;
     VITRO_TRY_ASSIGN(const TrainedUnigram unigram, train_unigram(words, options, progress_));
-    const bool is_unknown_first = unigram.pieces.size() > special_.size() && !special_.empty() &&
-                                  unigram.pieces[0].text != special_[0];
+    const bool is_unknown_first =
+        unigram.pieces.size() > special_.size() && !special_.empty() && unigram.pieces[0].text != special_[0];
     number_special(is_unknown_first ? 1 : 0);
     out_.n_pieces = unigram.pieces.size();
     out_.loss = unigram.loss;

@@ -24,7 +24,7 @@ struct TokenizerTraining {
   size_t vocab_size = 8000;
   std::vector<std::string> special_tokens;
   std::string normalizer;  ///< one of normalizer_names(); empty: none (bpe), bert (wordpiece), nfkc (unigram)
-  std::string pattern;     ///< bpe alone: a name of split_families.h or a regular expression; empty: gpt2
+  std::string pattern;     ///< bpe alone: a name of split_families.h or a regular expression; empty: that of ByteLevel
   std::optional<uint64_t> min_frequency;   ///< bpe and wordpiece; nothing: 2
   std::optional<size_t> limit_alphabet;    ///< wordpiece alone (bpe starts from all bytes); nothing: 1000
   std::optional<size_t> max_token_length;  ///< bpe (nothing: any) and unigram (nothing: 16), in characters
@@ -38,11 +38,11 @@ struct TokenizerRecipe {
 };
 
 struct TrainedTokenizer {
-  std::string json;        ///< the file
-  size_t n_pieces = 0;     ///< special tokens included
-  size_t n_merges = 0;     ///< bpe
-  uint64_t n_words = 0;    ///< of the text
-  size_t n_distinct = 0;   ///< words
+  std::string json;            ///< the file
+  size_t n_pieces = 0;         ///< special tokens included
+  size_t n_merges = 0;         ///< bpe
+  uint64_t n_words = 0;        ///< of the text
+  size_t n_distinct = 0;       ///< words
   std::optional<double> loss;  ///< unigram: mean of -log P(word), in nats
 };
 

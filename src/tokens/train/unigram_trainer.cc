@@ -36,7 +36,8 @@ double digamma(double x) {
   const double r = 1 / x;
   const double r2 = r * r;
   const double r4 = r2 * r2;
-  return shift + (std::log(x) + (1.0 / 24) * r2 - (7.0 / 960) * r4 + (31.0 / 8064) * r4 * r2 - (127.0 / 30720) * r4 * r4);
+  return shift +
+         (std::log(x) + (1.0 / 24) * r2 - (7.0 / 960) * r4 + (31.0 / 8064) * r4 * r2 - (127.0 / 30720) * r4 * r4);
 }
 
 /// The pieces that a word could be made of: all that occur in it, and the unknown one for characters without a piece.
@@ -50,7 +51,8 @@ class Lattice {
   };
 
   /// Nodes by begin, then by length.
-  void fill(std::u32string_view word, const CharacterTrie& trie, const std::vector<double>& scores, double unknown_score) {
+  void fill(std::u32string_view word, const CharacterTrie& trie, const std::vector<double>& scores,
+            double unknown_score) {
     nodes_.clear();
     length_ = word.size();
     for (size_t begin = 0; begin < word.size(); ++begin) {
@@ -145,22 +147,38 @@ class Lattice {
   std::vector<int32_t> best_;
 };
 
-Result<CharacterRow> make_row(const WordCounts& words) {
+/// Bytes of the first n characters of a text.
+size_t bytes_of_characters(std::string_view text, size_t n) {
+  size_t pos = 0;
+  for (; n > 0 && pos < text.size(); --n) pos += static_cast<size_t>(decode_utf8(text.substr(pos)).n_bytes);
+  return pos;
+}
+
+/// The same words, but none of more than kMaxWordLength characters.
+Result<WordCounts> cut_words(const WordCounts& words) {
+  WordCounts out;
+  for (size_t i = 0; i < words.size(); ++i) {
+    for (std::string_view rest = words.word(i); !rest.empty();) {
+      const size_t n_bytes = bytes_of_characters(rest, kMaxWordLength);
+      VITRO_TRY(out.add(rest.substr(0, n_bytes), words.count(i)));
+      rest.remove_prefix(n_bytes);
+    }
+  }
+  return out;
+}
+
+Result<CharacterRow> make_row(const WordCounts& given) {
+  VITRO_TRY_ASSIGN(const WordCounts words, cut_words(given));
   CharacterRow row;
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string_view word = words.word(i);
-    if (row.characters.size() + 2 * word.size() > kMaxRowLength) {
+    if (row.characters.size() + word.size() >= kMaxRowLength) {
       return fail(ErrorCode::kUnsupported, "more than {} characters in distinct words; a part of the text will do",
                   kMaxRowLength);
     }
-    size_t length = kMaxWordLength;  // begins a new part at once
-    for (size_t pos = 0; pos < word.size(); ++length) {
-      if (length == kMaxWordLength) {
-        if (pos > 0) row.characters.push_back(kWordEnd);
-        row.begins.push_back(static_cast<uint32_t>(row.characters.size()));
-        row.counts.push_back(static_cast<double>(words.count(i)));
-        length = 0;
-      }
+    row.begins.push_back(static_cast<uint32_t>(row.characters.size()));
+    row.counts.push_back(static_cast<double>(words.count(i)));
+    for (size_t pos = 0; pos < word.size();) {
       const CodePoint point = decode_utf8(word.substr(pos));
       row.characters.push_back(point.value);
       pos += static_cast<size_t>(point.n_bytes);
@@ -301,7 +319,8 @@ class UnigramTrainer {
     const double log_p = std::log(count) - std::log(sum);
     const double log_new_sum = std::log(sum + count * static_cast<double>(counts.size() - 1));
     double log_p_alternative = 0;
-    for (const int32_t id : alternative) log_p_alternative += std::log(counts[static_cast<size_t>(id)] + count) - log_new_sum;
+    for (const int32_t id : alternative)
+      log_p_alternative += std::log(counts[static_cast<size_t>(id)] + count) - log_new_sum;
     return count / n_words * (log_p - log_p_alternative);
   }
 

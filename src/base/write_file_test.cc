@@ -1,0 +1,61 @@
+#include "base/write_file.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <iterator>
+#include <string>
+
+namespace vitro {
+namespace {
+
+class WriteFile : public ::testing::Test {
+ protected:
+  void SetUp() override { std::filesystem::create_directories(folder_); }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  static std::string read(const std::filesystem::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  size_t n_files() const {
+    return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(folder_), {}));
+  }
+
+  std::filesystem::path folder_ = std::filesystem::path(::testing::TempDir()) / "vitro-write-file";
+};
+
+TEST_F(WriteFile, WritesNewFiles) {
+  const std::string contents("a\0b\n", 4);
+  ASSERT_TRUE(write_file(folder_ / "new", contents, false));
+  EXPECT_EQ(read(folder_ / "new"), contents);
+  ASSERT_TRUE(write_file(folder_ / "empty", "", false));
+  EXPECT_EQ(read(folder_ / "empty"), "");
+  EXPECT_EQ(n_files(), 2U);
+}
+
+TEST_F(WriteFile, ReplacesOnlyWhereAsked) {
+  ASSERT_TRUE(write_file(folder_ / "file", "old", false));
+  const Status refused = write_file(folder_ / "file", "new", false);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(read(folder_ / "file"), "old");
+  ASSERT_TRUE(write_file(folder_ / "file", "new", true));
+  EXPECT_EQ(read(folder_ / "file"), "new");
+  EXPECT_EQ(n_files(), 1U);
+}
+
+TEST_F(WriteFile, SaysWhatCannotBeWritten) {
+  const Status no_folder = write_file(folder_ / "missing" / "file", "x", true);
+  ASSERT_FALSE(no_folder);
+  EXPECT_EQ(no_folder.error().code, ErrorCode::kIoError);
+  EXPECT_NE(no_folder.error().message.find("missing/file"), std::string::npos);
+  const Status is_folder = write_file(folder_, "x", true);
+  ASSERT_FALSE(is_folder);
+  EXPECT_EQ(is_folder.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(n_files(), 0U);
+}
+
+}  // namespace
+}  // namespace vitro
