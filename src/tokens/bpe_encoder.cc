@@ -17,10 +17,14 @@ constexpr size_t kMaxSeenBytes = 64;  // longer words rarely come again
 constexpr size_t kMinSeen = 64;
 constexpr size_t kMaxSeen = 8192;
 
+/// The text is valid UTF-8.
 CodePoint character_at(std::string_view text, size_t pos) {
-  const auto byte = static_cast<uint8_t>(text[pos]);
-  if (byte < 0x80) return {byte, 1, true};
-  return decode_utf8(text.substr(pos, 4));
+  const auto byte = [&](size_t i) { return static_cast<char32_t>(static_cast<uint8_t>(text[pos + i])); };
+  const char32_t first = byte(0);
+  if (first < 0x80) return {first, 1, true};
+  if (first < 0xE0) return {((first & 0x1F) << 6) | (byte(1) & 0x3F), 2, true};
+  if (first < 0xF0) return {((first & 0x0F) << 12) | ((byte(1) & 0x3F) << 6) | (byte(2) & 0x3F), 3, true};
+  return {((first & 0x07) << 18) | ((byte(1) & 0x3F) << 12) | ((byte(2) & 0x3F) << 6) | (byte(3) & 0x3F), 4, true};
 }
 
 }  // namespace
@@ -29,6 +33,7 @@ void BpeEncoder::start(std::string_view text, std::vector<TextToken>& out) {
   text_ = text;
   out_ = &out;
   fused_end_ = 0;
+  is_valid_utf8_ = true;
 }
 
 void BpeEncoder::encode(std::string_view text, std::span<const ByteRange> words, std::vector<TextToken>& out) {
@@ -41,6 +46,7 @@ void BpeEncoder::encode(std::string_view text, std::span<const ByteRange> words,
 bool BpeEncoder::is_one_token(std::string_view text, TokenId id) {
   trial_.clear();
   start(text, trial_);
+  is_valid_utf8_ = false;
   merge_part({0, text.size()});
   return trial_.size() == 1 && trial_[0].id == id;
 }
@@ -116,7 +122,9 @@ void BpeEncoder::merge_part(ByteRange part) {
 }
 
 void BpeEncoder::add_symbols(ByteRange part) {
-  if (tables_.options().alphabet == BpeAlphabet::kBytes) {
+  if (is_valid_utf8_ && !tables_.character_starts().empty()) {
+    add_character_starts(part);
+  } else if (tables_.options().alphabet == BpeAlphabet::kBytes) {
     add_byte_symbols(part);
   } else {
     add_character_symbols(part);
@@ -136,6 +144,36 @@ void BpeEncoder::add_byte_symbols(ByteRange part) {
     } else if (options.unknown_id >= 0) {
       symbols_.push_back({options.unknown_id, begin, 1, true});
     }
+  }
+}
+
+void BpeEncoder::add_character_starts(ByteRange part) {
+  const CharacterStarts& starts = tables_.character_starts();
+  const auto byte = [&](size_t pos) { return static_cast<uint8_t>(text_[pos]); };
+  const auto add_byte = [&](size_t pos) {
+    const TokenId id = tables_.byte_symbol(byte(pos), true, false);
+    symbols_.push_back({id, static_cast<uint32_t>(pos), 1, false});
+  };
+  for (size_t pos = part.begin; pos < part.end;) {
+    if (byte(pos) < 0x80) {
+      add_byte(pos++);
+      continue;
+    }
+    const CodePoint point = character_at(text_, pos);
+    const size_t end = pos + static_cast<size_t>(point.n_bytes);
+    const auto start = point.value < CharacterStarts::kEnd ? starts.of(point.value) : CharacterStarts::Start{};
+    const bool holds =
+        start.n_first > 0 && (start.limits == 0 || ((pos == part.begin || starts.holds_after(start, byte(pos - 1))) &&
+                                                    (end == part.end || starts.holds_before(start, byte(end)))));
+    if (!holds) {
+      while (pos < end) add_byte(pos++);
+      continue;
+    }
+    symbols_.push_back({start.first, static_cast<uint32_t>(pos), start.n_first, false});
+    pos += start.n_first;
+    if (pos < end)
+      symbols_.push_back({start.second, static_cast<uint32_t>(pos), static_cast<uint32_t>(end - pos), false});
+    pos = end;
   }
 }
 
@@ -232,6 +270,8 @@ void BpeEncoder::merge_small(ByteRange part) {
   const size_t n_padded = (n + 7) / 8 * 8;
   std::fill_n(keys_.begin() + static_cast<std::ptrdiff_t>(n - 1), n_padded - (n - 1), kNoKey);
   const bool are_bytes = tables_.has_byte_pairs() && n == part.size();
+  const bool has_far_ranks = !are_bytes && n > 2 && tables_.options().order == BpeOrder::kRanks;
+  for (size_t i = 0; has_far_ranks && i + 1 < n; ++i) tables_.prefetch_join(symbols_[i].id, symbols_[i + 1].id);
   for (size_t i = 0; i < n; ++i) {
     small_next_[i] = static_cast<uint16_t>(i + 1);
     small_previous_[i] = static_cast<uint16_t>(i - 1);

@@ -54,6 +54,7 @@ class BpeEncoder {
   void remember(ByteRange part, const WordKey& key, size_t first_token);
   void add_symbols(ByteRange part);
   void add_byte_symbols(ByteRange part);
+  void add_character_starts(ByteRange part);
   void add_character_symbols(ByteRange part);
   TokenId character_symbol(ByteRange part, ByteRange character, char32_t code);
   bool add_byte_tokens(ByteRange character);
@@ -73,7 +74,8 @@ class BpeEncoder {
   std::vector<Seen> seen_;
   std::string scratch_;
   std::vector<TextToken> trial_;
-  size_t fused_end_ = 0;  ///< where the unknown token ends that the next unknown character may join; 0: nowhere
+  bool is_valid_utf8_ = true;  ///< pieces need not be
+  size_t fused_end_ = 0;       ///< where the unknown token ends that the next unknown character may join; 0: nowhere
 
   // merge_small
   std::array<uint32_t, kSmall> keys_;  ///< rank and place of the pair that begins here; kNoKey: none

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "tokens/character_starts.h"
 #include "tokens/merge_table.h"
 #include "tokens/vocabulary.h"
 #include "tokens/word_table.h"
@@ -97,6 +98,9 @@ class BpeTables {
   BpeJoin join_by_score(std::string_view text) const;
   /// kBytes without affixes, kRanks: of two bytes that begin no word.
   bool has_byte_pairs() const { return !byte_pairs_.empty(); }
+  /// Where has_byte_pairs().
+  const CharacterStarts& character_starts() const { return character_starts_; }
+  void prefetch_join(TokenId left, TokenId right) const { merges_.prefetch_found(left, right); }
   BpeJoin join_of_bytes(uint8_t left, uint8_t right) const { return byte_pairs_[256U * left + right]; }
 
  private:
@@ -130,6 +134,7 @@ class BpeTables {
   std::vector<TokenId> characters_;   ///< by code point; empty with affixes
   std::vector<uint64_t> neighbours_;  ///< bits of pairs of characters; pairs may share one: then a cut is missed
   std::vector<BpeJoin> byte_pairs_;
+  CharacterStarts character_starts_;
   std::vector<uint32_t> score_ranks_;  ///< by id
   WordTable whole_;
   bool needs_heap_ = false;
