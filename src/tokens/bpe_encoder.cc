@@ -41,6 +41,7 @@ void BpeEncoder::encode(std::string_view text, std::span<const ByteRange> words,
   seen_.assign(std::bit_ceil(std::clamp(text.size() / 8, kMinSeen, kMaxSeen)), {});
   out.reserve(out.size() + text.size() / 4);
   for (const ByteRange& word : words) encode_word(word);
+  encode_parts();
 }
 
 bool BpeEncoder::is_one_token(std::string_view text, TokenId id) {
@@ -53,43 +54,68 @@ bool BpeEncoder::is_one_token(std::string_view text, TokenId id) {
 
 void BpeEncoder::encode_word(ByteRange word) {
   const BpeOptions& options = tables_.options();
-  fused_end_ = 0;
   if (options.takes_whole_words && options.alphabet == BpeAlphabet::kCharacters) {
-    const TokenId id = tables_.find(text_.substr(word.begin, word.size()));
-    if (id >= 0) return out_->push_back({id, word});
+    if (const TokenId id = tables_.find(text_.substr(word.begin, word.size())); id >= 0) {
+      encode_parts();
+      return out_->push_back({id, word});
+    }
   }
   if (tables_.cuts_words()) return encode_runs(word);
-  encode_part(word);
+  add_part(word, true);
 }
 
 void BpeEncoder::encode_runs(ByteRange word) {
+  const bool has_far_ranks = tables_.options().order == BpeOrder::kRanks;
   size_t begin = word.begin;
-  size_t pos = word.begin;
   char32_t before = 0;
-  while (pos < word.end) {
+  TokenId id_before = -1;
+  for (size_t pos = word.begin; pos < word.end;) {
     const CodePoint point = character_at(text_, pos);
+    const TokenId id = tables_.basic_symbol(point.value);
     if (pos > begin && !tables_.may_join(before, point.value)) {
-      encode_part({begin, pos});
+      add_part({begin, pos}, begin == word.begin);
       begin = pos;
+    } else if (has_far_ranks && id_before >= 0 && id >= 0) {
+      tables_.prefetch_join(id_before, id);
     }
     before = point.value;
+    id_before = id;
     pos += static_cast<size_t>(point.n_bytes);
   }
-  if (begin < pos) encode_part({begin, pos});
+  if (begin < word.end) add_part({begin, word.end}, begin == word.begin);
 }
 
-void BpeEncoder::encode_part(ByteRange part) {
-  const std::string_view bytes = text_.substr(part.begin, part.size());
-  if (part.size() > kMaxSeenBytes && !tables_.options().takes_whole_words) return merge_part(part);
-  const WordKey key(bytes);
-  if (const TokenId id = tables_.whole(bytes, key); id >= 0) return out_->push_back({id, part});
-  if (part.size() > kMaxSeenBytes) return merge_part(part);
-  if (copy_seen(part, key)) return;
+bool BpeEncoder::is_looked_up(ByteRange part) const {
+  return part.size() <= kMaxSeenBytes || tables_.options().takes_whole_words;
+}
+
+void BpeEncoder::add_part(ByteRange range, bool begins_word) {
+  if (n_parts_ == parts_.size()) encode_parts();
+  Part& part = parts_[n_parts_++];
+  part = {range, {}, begins_word};
+  if (!is_looked_up(range)) return;
+  part.key = WordKey(text_.substr(range.begin, range.size()));
+  tables_.prefetch_whole(part.key);
+}
+
+void BpeEncoder::encode_parts() {
+  for (size_t i = 0; i < n_parts_; ++i) encode_part(parts_[i]);
+  n_parts_ = 0;
+}
+
+void BpeEncoder::encode_part(const Part& part) {
+  const ByteRange range = part.range;
+  if (part.begins_word) fused_end_ = 0;
+  if (!is_looked_up(range)) return merge_part(range);
+  const TokenId id = tables_.whole(text_.substr(range.begin, range.size()), part.key);
+  if (id >= 0) return out_->push_back({id, range});
+  if (range.size() > kMaxSeenBytes) return merge_part(range);
+  if (copy_seen(range, part.key)) return;
   const size_t first_token = out_->size();
-  const bool joins_before = fused_end_ == part.begin && fused_end_ != 0;
-  merge_part(part);
-  const bool has_unknown = fused_end_ > part.begin;
-  if (!joins_before && !has_unknown) remember(part, key, first_token);
+  const bool joins_before = fused_end_ == range.begin && fused_end_ != 0;
+  merge_part(range);
+  const bool has_unknown = fused_end_ > range.begin;
+  if (!joins_before && !has_unknown) remember(range, part.key, first_token);
 }
 
 bool BpeEncoder::copy_seen(ByteRange part, const WordKey& key) {

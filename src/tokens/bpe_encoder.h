@@ -37,6 +37,12 @@ class BpeEncoder {
     uint32_t first_token = 0;
     uint32_t n_tokens = 0;
   };
+  /// A word or part of one that waits while memory is fetched.
+  struct Part {
+    ByteRange range;
+    WordKey key;  ///< only if it is looked up
+    bool begins_word = false;
+  };
   struct Candidate {
     uint64_t priority = 0;  ///< rank, then position: the smallest goes first
     TokenId joined = -1;
@@ -48,7 +54,10 @@ class BpeEncoder {
   void start(std::string_view text, std::vector<TextToken>& out);
   void encode_word(ByteRange word);
   void encode_runs(ByteRange word);
-  void encode_part(ByteRange part);
+  void add_part(ByteRange range, bool begins_word);
+  void encode_parts();
+  void encode_part(const Part& part);
+  bool is_looked_up(ByteRange part) const;
   void merge_part(ByteRange part);
   bool copy_seen(ByteRange part, const WordKey& key);
   void remember(ByteRange part, const WordKey& key, size_t first_token);
@@ -72,6 +81,8 @@ class BpeEncoder {
   std::vector<TextToken>* out_ = nullptr;
   std::vector<Symbol> symbols_;
   std::vector<Seen> seen_;
+  std::array<Part, 16> parts_;
+  size_t n_parts_ = 0;
   std::string scratch_;
   std::vector<TextToken> trial_;
   bool is_valid_utf8_ = true;  ///< pieces need not be

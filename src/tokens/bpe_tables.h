@@ -86,8 +86,11 @@ class BpeTables {
   TokenId character_symbol(char32_t code, std::string_view character) const {
     return code < characters_.size() ? characters_[code] : find(character);
   }
+  /// character_symbol() of a character of the basic plane, -1 for others.
+  TokenId basic_symbol(char32_t code) const { return code < characters_.size() ? characters_[code] : -1; }
   /// A word or part of one that is a single token, or -1.
   TokenId whole(std::string_view word, const WordKey& key) const { return whole_.find(word, key); }
+  void prefetch_whole(const WordKey& key) const { whole_.prefetch(key); }
 
   /// kRanks.
   BpeJoin join_by_rank(TokenId left, TokenId right) const {
