@@ -77,7 +77,9 @@ void add_options(CLI::App& app, Options& options) {
   auto* pair =
       app.add_option("--pair", options.pair, "a second text, put together with the first as the tokenizer says");
   auto* diff =
-      app.add_option("--diff", options.diff, "another MODEL: where the two cut the text otherwise, and totals");
+      app.add_option("--diff", options.diff,
+                     "another MODEL: where tokens of the text, added ones (BOS, EOS) or ids differ, and totals; "
+                     "exit code 1 if anything does, 0 if nothing");
   auto* html =
       app.add_option("--html", options.html, "write the tokens as a coloured page to this file; - is the output");
   ids->excludes(text)->excludes(jsonl)->excludes(file);
@@ -170,13 +172,12 @@ Result<std::string> input_text(const Options& options) {
   return read_text("-");
 }
 
-Status run_diff(const Tokenizer& tokenizer, std::string_view text, const Options& options) {
+Result<int> run_diff(const Tokenizer& tokenizer, std::string_view text, const Options& options) {
   VITRO_TRY_ASSIGN(const std::unique_ptr<Tokenizer> other, load_tokenizer(*options.diff));
   Tokenised a{options.model, &tokenizer, {}}, b{*options.diff, other.get(), {}};
   VITRO_TRY_ASSIGN(a.encoding, tokenizer.encode(text, options.encode()));
   VITRO_TRY_ASSIGN(b.encoding, other->encode(text, options.encode()));
-  print_diff(text, a, b, options.as_json);
-  return {};
+  return print_diff(text, a, b, options.as_json) ? 1 : 0;
 }
 
 Status write_page(const std::string& page, const std::string& path) {
@@ -185,14 +186,12 @@ Status write_page(const std::string& page, const std::string& path) {
   return {};
 }
 
-Status run_text(const Tokenizer& tokenizer, const Options& options) {
-  VITRO_TRY_ASSIGN(const std::string text, input_text(options));
+Status show_text(const Tokenizer& tokenizer, std::string_view text, const Options& options) {
   if (options.pair) {
     VITRO_TRY_ASSIGN(const Encoding both, tokenizer.encode_pair(text, *options.pair, options.encode()));
     print_pair(tokenizer, text, *options.pair, both, options.as_json);
     return {};
   }
-  if (options.diff) return run_diff(tokenizer, text, options);
   VITRO_TRY_ASSIGN(const Encoding encoding, tokenizer.encode(text, options.encode()));
   if (options.html) return write_page(tokens_page(tokenizer, options.model, text, encoding), *options.html);
   if (options.is_count) {
@@ -211,6 +210,14 @@ Status run_text(const Tokenizer& tokenizer, const Options& options) {
   return {};
 }
 
+/// The exit code.
+Result<int> run_text(const Tokenizer& tokenizer, const Options& options) {
+  VITRO_TRY_ASSIGN(const std::string text, input_text(options));
+  if (options.diff) return run_diff(tokenizer, text, options);
+  VITRO_TRY(show_text(tokenizer, text, options));
+  return 0;
+}
+
 }  // namespace
 
 int tokenize_command(std::span<const std::string> args) {
@@ -222,8 +229,8 @@ int tokenize_command(std::span<const std::string> args) {
   if (!tokenizer) return report_error(kName, tokenizer.error());
   if (options.as_jsonl) return run_jsonl(**tokenizer, options);
   if (options.ids) return run_ids(**tokenizer, options);
-  const Status status = run_text(**tokenizer, options);
-  return status ? 0 : report_error(kName, status.error());
+  const Result<int> exit_code = run_text(**tokenizer, options);
+  return exit_code ? *exit_code : report_error(kName, exit_code.error());
 }
 
 }  // namespace vitro

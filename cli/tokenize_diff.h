@@ -15,8 +15,9 @@ struct Tokenised {
   Encoding encoding;
 };
 
-/// Prints the stretches of `text` that a and b cut otherwise, both beside each other, then the totals. Where the
-/// vocabularies have the same size, stretches with other ids count as well.
-void print_diff(std::string_view text, const Tokenised& a, const Tokenised& b, bool is_json);
+/// Prints the stretches of `text` that differ, both beside each other, then the totals and what was compared: cuts, the
+/// text of each token, added tokens (BOS, EOS) and, where both vocabularies have every piece of both, ids. True if
+/// anything differs.
+bool print_diff(std::string_view text, const Tokenised& a, const Tokenised& b, bool is_json);
 
 }  // namespace vitro

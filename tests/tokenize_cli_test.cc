@@ -23,9 +23,9 @@ class TokenizeCli : public ::testing::Test {
     write_file(folder_.path() / "text", text);
     return (folder_.path() / "text").string();
   }
-  static Value json_of(const std::string& command) {
+  static Value json_of(const std::string& command, int code = 0) {
     const Ran ran = shell(command + " 2>/dev/null");
-    EXPECT_EQ(ran.code, 0) << command << ran.out;
+    EXPECT_EQ(ran.code, code) << command << ran.out;
     auto value = parse_json(ran.out, command);
     EXPECT_TRUE(value.has_value()) << ran.out;
     return value ? *std::move(value) : Value();
@@ -69,7 +69,7 @@ TEST_F(TokenizeCli, DiffShowsWhatIsCutOtherwise) {
   for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
     ASSERT_EQ(a[i].first, b[i].first);
     const Value diff =
-        json_of(command("llama3-like") + "--json --diff " + model("gpt2-like") + " --file " + text_file(a[i].first));
+        json_of(command("llama3-like") + "--json --diff " + model("gpt2-like") + " --file " + text_file(a[i].first), 1);
     EXPECT_EQ(*diff.find("a")->find("tokens")->as_int(), std::ssize(a[i].second));
     EXPECT_EQ(*diff.find("b")->find("tokens")->as_int(), std::ssize(b[i].second));
     n_differences += diff.find("differences")->as_array()->size();
@@ -79,7 +79,49 @@ TEST_F(TokenizeCli, DiffShowsWhatIsCutOtherwise) {
   }
   EXPECT_GT(n_differences, 10U);
   const Ran ran = shell(command("llama3-like") + "'The dog 1234567' --diff " + model("gpt2-like"));
-  EXPECT_NE(ran.out.find("stretches of the text differ"), std::string::npos) << ran.out;
+  EXPECT_NE(ran.out.find("stretches differ"), std::string::npos) << ran.out;
+  EXPECT_EQ(ran.code, 1);
+}
+
+// What a conversion may do to a model: every one of these cuts the text alike.
+TEST_F(TokenizeCli, DiffFindsWrongIdsAndAddedTokens) {
+  std::ifstream in(model("llama3-like"));
+  const std::string original(std::istreambuf_iterator<char>(in), {});
+  const auto diff = [&](const std::vector<std::pair<std::string, std::string>>& edits) {
+    std::string json = original;
+    for (const auto& [from, to] : edits) {
+      const size_t at = json.find(from);
+      EXPECT_NE(at, std::string::npos) << from;
+      if (at != std::string::npos) json.replace(at, from.size(), to);
+    }
+    const auto path = folder_.path() / "tokenizer.json";
+    write_file(path, json);
+    return shell(command("llama3-like") + "'0/0.' --diff " + path.string());
+  };
+  const std::string bos = R"([{"SpecialToken":{"id":"<s>","type_id":0}},)";
+  const std::pair<std::string, std::string> padding = {
+      R"("special":true}],"normalizer")",
+      R"("special":true},{"id":322,"content":"[PAD322]","single_word":false,"lstrip":false,"rstrip":false,)"
+      R"("normalized":false,"special":true}],"normalizer")"};
+  const std::pair<std::string, std::string> swapped = {R"("/":14,"0":15)", R"("/":15,"0":14)"};
+  struct Case {
+    std::vector<std::pair<std::string, std::string>> edits;
+    int code;
+    std::string says;
+  };
+  const std::vector<Case> cases = {
+      {{}, 0, "0 stretches differ"},
+      {{padding}, 0, "added tokens, ids\n0 stretches differ"},
+      {{{bos, "["}}, 1, "1 stretch differs"},
+      {{{bos, bos + bos.substr(1)}}, 1, "1 stretch differs"},
+      {{padding, swapped}, 1, "3 stretches differ"},
+      {{{R"("/":14)", R"("\u0123\u0123":14)"}}, 1, "is only in"},
+  };
+  for (const Case& c : cases) {
+    const Ran ran = diff(c.edits);
+    EXPECT_EQ(ran.code, c.code) << ran.out;
+    EXPECT_NE(ran.out.find(c.says), std::string::npos) << ran.out;
+  }
 }
 
 // The text of a page: what is between tags, entities replaced; marks of hidden characters left out.
