@@ -62,17 +62,21 @@ void add_options(CLI::App& app, Options& options) {
       ->required();
   auto* text = app.add_option("TEXT", options.text, "the text; '-' or nothing reads it from the standard input");
   auto* ids = app.add_option("--ids", options.ids, "decode these ids, separated by commas, instead of encoding a text");
-  app.add_flag("--no-special", options.no_special, "add no BOS or EOS");
+  app.add_flag("--no-special", options.no_special, "add no BOS or EOS")->excludes(ids);
   app.add_flag("--skip-special", options.skip_special, "with --ids: leave special tokens out of the text")->needs(ids);
   app.add_flag("--no-parse-special", options.no_parse_special,
-               "special tokens written in the text are text like any other; without it they are tokens");
-  app.add_option("--encoding", options.encoding,
-                 "MODEL is a file of ranks (tiktoken) of this encoding; without it the file's name and size decide");
-  app.add_option("--vocab-size", options.vocab_size, "MODEL is a llama2.c tokenizer with this many pieces");
+               "special tokens written in the text are text like any other; without it they are tokens")
+      ->excludes(ids);
+  auto* encoding = app.add_option(
+      "--encoding", options.encoding,
+      "MODEL is a file of ranks (tiktoken) of this encoding; without it the file's name and size decide");
+  app.add_option("--vocab-size", options.vocab_size, "MODEL is a llama2.c tokenizer with this many pieces")
+      ->check(at_least(1))
+      ->excludes(encoding);
   auto* json = app.add_flag("--json", options.as_json, "one JSON object instead of the table");
   auto* jsonl = app.add_flag("--jsonl", options.as_jsonl, "read one JSON string a line, write one JSON object a line");
   auto* file = app.add_option("--file", options.file, "read the text, or the lines of --jsonl, from this file");
-  app.add_flag("--decoded", options.has_decoded, "show the text that each token is, beside its piece")->excludes(ids);
+  auto* decoded = app.add_flag("--decoded", options.has_decoded, "show the text that each token is, beside its piece");
   auto* count = app.add_flag("--count", options.is_count, "only count: tokens, characters, bytes, tokens a character");
   auto* pair =
       app.add_option("--pair", options.pair, "a second text, put together with the first as the tokenizer says");
@@ -89,12 +93,18 @@ void add_options(CLI::App& app, Options& options) {
   diff->excludes(ids)->excludes(jsonl)->excludes(count);
   html->excludes(ids)->excludes(jsonl)->excludes(count)->excludes(diff)->excludes(json);
   pair->excludes(ids)->excludes(jsonl)->excludes(count)->excludes(diff)->excludes(html);
+  decoded->excludes(ids)->excludes(count)->excludes(diff)->excludes(html)->excludes(pair);
   app.footer(kExample);
 }
 
 Result<std::unique_ptr<Tokenizer>> load(const Options& options) {
   if (options.vocab_size != 0) return load_llama2c_tokenizer(options.model, options.vocab_size);
   return load_tokenizer(options.model, options.encoding);
+}
+
+/// True if MODEL tells by itself how it cuts texts: then it can be read with the name of no encoding, too.
+bool is_encoding_ignored(const Options& options) {
+  return !options.encoding.empty() && load_tokenizer(options.model, "no encoding").has_value();
 }
 
 Result<std::string> jsonl_answer(const Tokenizer& tokenizer, std::string_view line, const Options& options) {
@@ -227,6 +237,10 @@ int tokenize_command(std::span<const std::string> args) {
   if (const std::optional<int> exit_code = parse_args(app, kName, args)) return *exit_code;
   const Result<std::unique_ptr<Tokenizer>> tokenizer = load(options);
   if (!tokenizer) return report_error(kName, tokenizer.error());
+  if (is_encoding_ignored(options)) {
+    talk("vitro tokenize: --encoding is for a file of ranks (tiktoken), and {} is none; leave it out\n", options.model);
+    return 2;
+  }
   if (options.as_jsonl) return run_jsonl(**tokenizer, options);
   if (options.ids) return run_ids(**tokenizer, options);
   const Result<int> exit_code = run_text(**tokenizer, options);

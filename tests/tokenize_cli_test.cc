@@ -169,6 +169,18 @@ TEST_F(TokenizeCli, PagesShowHostileTextAndDoNotObeyIt) {
   EXPECT_NE(ran.out.find("added by the tokenizer"), std::string::npos);
 }
 
+TEST_F(TokenizeCli, OptionsWithoutEffectAreWrongUsage) {
+  for (const char* options :
+       {"hi --encoding cl100k_base", "hi --decoded --count", "hi --decoded --diff x", "hi --decoded --html -",
+        "hi --decoded --pair x", "--ids 1 --no-special", "--ids 1 --no-parse-special",
+        "hi --encoding cl100k_base --vocab-size 320", "hi --vocab-size 0"}) {
+    EXPECT_EQ(shell(command("llama3-like") + options + " 2>/dev/null </dev/null").code, 2) << options;
+  }
+  const std::string ranks = VITRO_BINARY " tokenize " + repo_path("tests/data/tokens/sources/ranks.tiktoken").string();
+  EXPECT_EQ(shell(ranks + " hi --encoding cl100k_base 2>/dev/null").code, 0);
+  EXPECT_EQ(shell(ranks + " hi --encoding unheard_of 2>/dev/null").code, 1);
+}
+
 TEST_F(TokenizeCli, ContradictionsAreWrongUsage) {
   for (const char* options : {"--ids 1 --decoded", "--count --jsonl", "--diff x --count", "--html - --json",
                               "--html - --diff x", "text --file x", "--ids 1 --file x"}) {
