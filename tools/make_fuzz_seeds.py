@@ -123,12 +123,19 @@ def sentencepiece_seeds():
         yield path.stem, path.read_bytes()
 
 
+def template_seeds():
+    """The small templates of the tests, one for every construct."""
+    path = pathlib.Path(__file__).resolve().parent.parent / "tests/data/text/templates.jsonl"
+    for i, line in enumerate(path.read_text().splitlines()[1:]):
+        yield f"template-{i}", json.loads(line)["template"].encode()
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     for target, seeds in (("gguf", gguf_seeds()), ("safetensors", safetensors_seeds()), ("config", config_seeds()),
                           ("tokenizer", tokenizer_seeds()), ("split_pattern", split_pattern_seeds()),
-                          ("sentencepiece", sentencepiece_seeds())):
+                          ("sentencepiece", sentencepiece_seeds()), ("template", template_seeds())):
         folder = pathlib.Path(sys.argv[1]) / target
         folder.mkdir(parents=True, exist_ok=True)
         for name, contents in seeds:

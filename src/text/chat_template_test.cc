@@ -238,5 +238,52 @@ TEST(ChatTemplate, NamespacesThatHoldThemselvesLeaveNoMemory) {
   EXPECT_EQ(chat->text, "1TrueFalse");
 }
 
+TEST(ChatTemplate, EveryCycleLeavesNoMemory) {
+  // Checked by the leak detector of the sanitizers.
+  const char* const sources[] = {
+      "{% for m in messages %}{{ loop.index }}{% endfor %}",
+      "{% for m in messages if m.role %}{{ loop.index }}{% set ns = namespace(l=loop) %}{% endfor %}",
+      "{% set ns = namespace() %}{% for a in [1] if a %}{% for b in [2] %}{% set ns.l = [loop, ns] %}{% endfor %}{% "
+      "endfor %}",
+      "{% for m in [[1], [2]] recursive %}{{ loop(m) if m is iterable }}{{ loop.index }}{% endfor %}",
+      "{% set ns = namespace() %}{% for m in [1] recursive %}{% set ns.l = loop %}{{ loop.length }}{% endfor %}{{ "
+      "ns.l([]) }}",
+      "{% for m in messages %}{{ loop.index }}{{ raise_exception('stop') }}{% endfor %}",
+      "{% macro m(x) %}{% for i in [1] %}{% set ns.l = loop %}{{ loop.last }}{{ m(x) }}{% endfor %}{% endmacro %}{% "
+      "set ns = namespace() %}{{ m(ns) }}",
+      "{% set ns = namespace() %}{% macro m(x) %}{% macro n() %}{{ x }}{{ n }}{% endmacro %}{% set ns.f = n %}{% "
+      "endmacro %}{{ m(m) }}{{ m(ns.f) }}{{ ns.f() }}",
+      "{% set ns = namespace() %}{% set ns.c = cycler(ns, 1) %}{% set ns.j = joiner(ns) %}{{ ns.c.next() }}",
+      "{% for i in [1, 2] %}{{ loop.changed(loop, loop.changed, loop.cycle) }}{% endfor %}",
+      "{% for i in [1, 2] %}{% macro m() %}{{ loop.index }}{% endmacro %}{{ m() }}{% break %}{% endfor %}",
+      "{% block b %}{% for i in [1, 2] %}{% set f = loop %}{% call(x) caller() %}{{ f }}{% endcall %}{% endfor %}{% "
+      "endblock %}",
+  };
+  for (const char* source : sources) {
+    const Result<ChatTemplate> compiled = ChatTemplate::compile(source, {});
+    ASSERT_TRUE(compiled) << source << compiled.error().message;
+    static_cast<void>(compiled->render(small_request()));
+  }
+}
+
+TEST(ChatTemplate, LongChainsOfValuesAreFreedWithoutDeepCalls) {
+  const std::string begin =
+      "{% set ns = namespace() %}{% macro m(x) %}{% macro n() %}{{ x }}{% endmacro %}{% set ns.x = n %}{% endmacro %}"
+      "{% macro l(x) %}{% for i in [1] %}{% set ns.x = loop %}{% endfor %}{% endmacro %}{% for i in range(50000) %}";
+  const std::pair<std::string, bool> steps[] = {
+      {"{% set ns.x = namespace(x=ns.x) %}", true},
+      {"{% for y in [ns.x] %}{% set ns.x = loop %}{% endfor %}", true},
+      {"{{ m(ns.x) }}", true},
+      {"{{ l(ns.x) }}", true},
+      {"{% set ns.x = cycler(ns.x) %}", false},
+      {"{% set ns.x = joiner(ns.x) %}", false},
+      {"{% set ns.x = dict(x=ns.x).items() %}", false},
+  };
+  for (const auto& [step, is_done] : steps) {
+    const Result<RenderedChat> chat = render(begin + step + "{% endfor %}{% set ns.x = 1 %}", small_request());
+    EXPECT_EQ(chat.has_value(), is_done) << step << (chat ? "" : chat.error().message);
+  }
+}
+
 }  // namespace
 }  // namespace vitro

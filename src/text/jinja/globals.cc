@@ -1,4 +1,6 @@
 // Global functions: range, dict, namespace, cycler, joiner, raise_exception, strftime_now.
+#include <algorithm>
+
 #include "text/jinja/attributes.h"
 #include "text/jinja/operators.h"
 #include "text/jinja/print.h"
@@ -59,14 +61,26 @@ Result<Val> make_namespace(Runtime& rt, Arguments given) {
   return out;
 }
 
+/// What holds other values and counts as deep as they are must end somewhere, too.
+Status check_depth(const Runtime& rt, const Val& value) {
+  if (depth_of(value) < rt.max_depth) return {};
+  return raise("values are nested more than {} levels deep", rt.max_depth);
+}
+
 Result<Val> make_cycler(Runtime& rt, Arguments given) {
   if (!given.kwargs.empty()) return raise("Cycler.__init__() got an unexpected keyword argument");
   if (given.args.empty()) return raise("at least one item has to be provided");
-  return rt.make<CyclerObject>(Kind::kCycler, std::move(given.args));
+  for (const Val& value : given.args) VITRO_TRY(check_depth(rt, value));
+  int depth = 0;
+  for (const Val& value : given.args) depth = std::max(depth, depth_of(value));
+  const Val out = rt.make<CyclerObject>(Kind::kCycler, std::move(given.args));
+  out.as<CyclerObject>().depth = depth + 1;
+  return out;
 }
 
 Result<Val> make_joiner(Runtime& rt, Arguments given) {
   VITRO_TRY_ASSIGN(const std::vector<Val> args, bind_arguments("joiner", "sep?", std::move(given)));
+  VITRO_TRY(check_depth(rt, args[0]));
   return rt.make<JoinerObject>(Kind::kJoiner, args[0].is_missing() ? rt.string(", ") : args[0]);
 }
 

@@ -80,6 +80,11 @@ void Interpreter::enter(const ScopeInfo& scope) {
   }
 }
 
+/// What a scope set is gone behind it, also for macros that were made inside.
+void Interpreter::leave(const ScopeInfo& scope) {
+  for (const Load& load : scope.loads) slot(load.target) = Val();
+}
+
 void Interpreter::keep(const std::shared_ptr<Activation>& activation) {
   for (std::shared_ptr<Activation> a = activation; a != nullptr && !a->is_kept; a = a->outer) {
     a->is_kept = true;
@@ -232,6 +237,7 @@ Result<Interpreter::Flow> Interpreter::exec_set_block(const Stmt& s) {
   VITRO_TRY(check_namespaces(*s.target));
   VITRO_TRY(assign(*s.target, text));
   if (s.is_exported) export_names(*s.target);
+  leave(s.scope);
   return Flow::kNormal;
 }
 
@@ -242,6 +248,7 @@ Result<Interpreter::Flow> Interpreter::exec_filter_block(const Stmt& s) {
   if (flow != Flow::kNormal) return flow;
   VITRO_TRY_ASSIGN(const Val value, eval_filter(*s.value, &text));
   VITRO_TRY(print_value(rt_, *out_, value));
+  leave(s.scope);
   return Flow::kNormal;
 }
 
@@ -251,7 +258,9 @@ Result<Interpreter::Flow> Interpreter::exec_with(const Stmt& s) {
     VITRO_TRY_ASSIGN(const Val value, eval(*s.values[i]));
     VITRO_TRY(assign(*s.targets[i], value));
   }
-  return exec(s.body);
+  VITRO_TRY_ASSIGN(const Flow flow, exec(s.body));
+  if (flow == Flow::kNormal) leave(s.scope);
+  return flow;
 }
 
 Status Interpreter::exec_block(const Stmt& s) {

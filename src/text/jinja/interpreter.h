@@ -31,7 +31,7 @@ struct LoopObject : Object {
   LoopObject(Budget* b, const Stmt& s, Val values)
       : Object(b, sizeof(LoopObject)), statement(s), iterable(std::move(values)), walker(iterable) {}
   const Stmt& statement;
-  const Val iterable;
+  Val iterable;
   Walker walker;
   std::shared_ptr<Activation> around;    ///< where the loop stands
   std::shared_ptr<Activation> filter;    ///< variables of the loop's filter, once it has run
@@ -43,7 +43,6 @@ struct LoopObject : Object {
   bool is_peeked = false;
   std::optional<Val> after;  ///< the peeked value; nothing at the end
   Val current, before, changed;
-  bool is_kept = false;
 };
 
 class Interpreter {
@@ -70,6 +69,7 @@ class Interpreter {
   Status exec_generation(const Stmt& s);
   Result<Flow> capture(const Body& body, Val& text);
   void enter(const ScopeInfo& scope);
+  void leave(const ScopeInfo& scope);
   Status check_namespaces(const Expr& target);
   Status assign(const Expr& target, const Val& value);
   void export_names(const Expr& target);
@@ -77,6 +77,7 @@ class Interpreter {
   // loops: loops.cc
   Result<Flow> exec_for(const Stmt& s);
   Result<Flow> run_loop(const Stmt& s, const Val& loop_value);
+  void end_loop(const Val& loop_value);
   Result<Flow> run_loop_body(const Stmt& s, const Val& loop_value, bool& is_else);
   Result<Val> run_recursive(const Stmt& s, const Val& iterable, std::shared_ptr<Activation> around, int64_t depth0);
   Result<std::optional<Val>> pull(LoopObject& loop);

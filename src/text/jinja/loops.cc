@@ -6,8 +6,12 @@ namespace {
 
 void empty_loop(Object& object) {
   auto& loop = static_cast<LoopObject&>(object);
-  loop.changed = loop.current = loop.before = Val();
+  loop.changed = loop.current = loop.before = loop.iterable = Val();
+  loop.walker = Walker(Val());
   loop.after.reset();
+  loop.rest.reset();
+  loop.around.reset();
+  loop.filter.reset();
 }
 
 }  // namespace
@@ -23,7 +27,16 @@ Result<Interpreter::Flow> Interpreter::exec_for(const Stmt& s) {
   VITRO_TRY(located(make_walker(iterable), s.value->pos));
   const Val loop = rt_.make<LoopObject>(Kind::kLoop, s, iterable);
   loop.as<LoopObject>().around = activation_;
-  return run_loop(s, loop);
+  Result<Flow> flow = run_loop(s, loop);
+  end_loop(loop);
+  return flow;
+}
+
+/// A loop that a template put somewhere lives on, and may hold itself: it is emptied when the rendering ends.
+void Interpreter::end_loop(const Val& loop_value) {
+  if (loop_value.shared().use_count() == 1) return;
+  keep(loop_value.as<LoopObject>().around);
+  rt_.keep(loop_value.shared(), empty_loop);
 }
 
 Result<Val> Interpreter::run_recursive(const Stmt& s, const Val& iterable, std::shared_ptr<Activation> around,
@@ -42,6 +55,7 @@ Result<Val> Interpreter::run_recursive(const Stmt& s, const Val& iterable, std::
   --call_depth_;
   out_ = outer;
   activation_ = caller;
+  end_loop(loop_value);
   VITRO_TRY(flow);
   return buffer.finish();
 }
@@ -50,9 +64,12 @@ Result<Interpreter::Flow> Interpreter::run_loop(const Stmt& s, const Val& loop_v
   bool is_else = true;
   VITRO_TRY_ASSIGN(const Flow flow, run_loop_body(s, loop_value, is_else));
   if (flow != Flow::kNormal) return flow;
+  if (!s.is_recursive || !s.else_body.empty()) leave(s.scope);
   if (!is_else || s.else_body.empty()) return Flow::kNormal;
   enter(s.else_scope);
-  return exec(s.else_body);
+  VITRO_TRY_ASSIGN(const Flow else_flow, exec(s.else_body));
+  if (else_flow == Flow::kNormal) leave(s.else_scope);
+  return else_flow;
 }
 
 Result<Interpreter::Flow> Interpreter::run_loop_body(const Stmt& s, const Val& loop_value, bool& is_else) {
@@ -170,11 +187,6 @@ Result<Val> Interpreter::call_loop_method(LoopObject& loop, const Val& loop_valu
   VITRO_TRY_ASSIGN(const Val now, rt_.tuple(std::move(args.args)));
   if (equals(rt_, loop.changed, now)) return Val::boolean(false);
   loop.changed = now;
-  if (!std::exchange(loop.is_kept, true)) {
-    // The value may be the loop itself.
-    keep(loop.around);
-    rt_.keep(loop_value.shared(), empty_loop);
-  }
   return Val::boolean(true);
 }
 

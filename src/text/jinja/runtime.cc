@@ -175,6 +175,10 @@ int depth_of(const Val& value) {
       return depth_of(value.as<MethodObject>().self) + 1;
     case Kind::kIterator:
       return value.as<IteratorObject>().depth;
+    case Kind::kCycler:
+      return value.as<CyclerObject>().depth;
+    case Kind::kJoiner:
+      return depth_of(value.as<JoinerObject>().separator) + 1;
     default:
       return 0;
   }

@@ -181,6 +181,7 @@ struct NamespaceObject : Object {
 struct CyclerObject : Object {
   CyclerObject(Budget* b, std::vector<Val> v) : Object(b, sizeof(CyclerObject)), values(std::move(v)) {}
   const std::vector<Val> values;
+  int depth = 1;
   size_t pos = 0;
 };
 
