@@ -96,7 +96,7 @@ Result<Val> item_of(Runtime& rt, const Val& object, const Val& key) {
   if (!string.is_ascii()) rt.budget.step(string.marked.size() / 64);
   const size_t begin = string.byte_of(static_cast<size_t>(index));
   const auto n_bytes = static_cast<size_t>(decode_utf8(std::string_view(string.text()).substr(begin)).n_bytes);
-  return rt.string(string.marked.slice(begin, begin + n_bytes));
+  return rt.string(string.marked.slice(begin, begin + n_bytes), string.is_markup);
 }
 
 Val unsafe_attribute(Runtime& rt, const Val& object, std::string_view name) {
@@ -113,7 +113,7 @@ Result<Val> as_markup(Runtime& rt, const Val& value) {
 }
 
 Result<Val> escaped(Runtime& rt, const Val& value) {
-  if (value.is_string() && value.as_string().is_markup) return value;
+  if (is_markup(value)) return value;
   VITRO_TRY_ASSIGN(const MarkedText text, text_of(rt, value));
   TextBuilder out(rt);
   append_escaped(out, text);
@@ -212,10 +212,10 @@ Result<Val> call_method(Runtime& rt, const MethodObject& method, Arguments args)
     return format_braces(rt, method.self.as_string(), {}, args.args[0]);
   }
   VITRO_TRY_ASSIGN(std::vector<Val> bound, bind_arguments(method.name, entry->parameters, std::move(args)));
-  const bool is_markup = method.self.is_string() && method.self.as_string().is_markup;
-  if (is_markup) VITRO_TRY(escape_arguments(rt, method.name, bound));
+  const bool is_safe = is_markup(method.self);
+  if (is_safe) VITRO_TRY(escape_arguments(rt, method.name, bound));
   VITRO_TRY_ASSIGN(Val out, entry->run(rt, method.self, bound));
-  return is_markup ? as_markup(rt, out) : out;
+  return is_safe ? as_markup(rt, out) : out;
 }
 
 }  // namespace vitro::jinja

@@ -26,8 +26,6 @@ Result<Val> with_text(Runtime& rt, const Val& value, Map&& map) {
   return rt.string(std::move(out));
 }
 
-bool is_markup(const Val& value) { return value.is_string() && value.as_string().is_markup; }
-
 /// The same for methods of str, which give back Markup for Markup.
 template <class Make>
 Result<Val> with_kept_kind(Runtime& rt, const Val& value, Make&& make) {
