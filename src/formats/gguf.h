@@ -26,6 +26,8 @@ struct GgufArray {
   std::vector<std::string_view> strings;  ///< element == kString
   std::vector<GgufArray> arrays;          ///< element == kArray
 
+  /// The raw bytes as text.
+  std::string_view text() const { return {reinterpret_cast<const char*>(raw.data()), raw.size()}; }
   /// Element idx of an integer or bool array as int64 (InvalidArgument is not possible: returns 0 for other kinds;
   /// check `element`).
   int64_t int_at(uint64_t idx) const;

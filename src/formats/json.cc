@@ -1,11 +1,13 @@
 #include "formats/json.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "formats/quick_real.h"
 #include "formats/quote_name.h"
 
 namespace vitro {
@@ -68,8 +70,11 @@ class TreeBuilder {
   bool number_unsigned(uint64_t n) {
     return n <= INT64_MAX ? number_integer(static_cast<int64_t>(n)) : number_float(static_cast<double>(n), {});
   }
-  bool number_float(double x, const std::string&) {
-    return listener_ != nullptr ? count() && told(listener_->other()) : add(Value(x));
+  bool number_float(double x, const std::string& text) {
+    if (listener_ != nullptr) return count() && told(listener_->other());
+    if (limits_.reals == RealReading::kNearest || text.empty()) return add(Value(x));
+    const double quick = quick_real(text);
+    return std::isfinite(quick) ? add(Value(quick)) : stop("number out of range");
   }
   bool string(const std::string& text) {
     return listener_ != nullptr ? count() && told(listener_->string(text)) : add(Value(text));

@@ -2,6 +2,7 @@
 // includes.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,10 +12,17 @@
 
 namespace vitro {
 
+/// How real numbers are read.
+enum class RealReading : uint8_t {
+  kNearest,  ///< the nearest double
+  kQuick,    ///< as quick_real.h says, for what must equal the `tokenizers` package
+};
+
 /// What a document may ask for; defaults suit config.json. tokenizer.json needs more values.
 struct JsonLimits {
   int max_depth = 64;
   size_t max_values = size_t{1} << 20;  ///< scalars, arrays and objects together
+  RealReading reals = RealReading::kNearest;
 };
 
 /// Parses one complete document. `where` names the file in errors. Corrupt: syntax (with line and column), twin keys,

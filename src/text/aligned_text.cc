@@ -1,6 +1,8 @@
 // Views stay views until something is appended; only changed texts pay eight bytes for each byte.
 #include "text/aligned_text.h"
 
+#include <algorithm>
+
 #include "text/utf8.h"
 
 namespace vitro {
@@ -60,7 +62,13 @@ void AlignedText::append(const AlignedText& source, ByteRange range) {
                   source.spans_.begin() + static_cast<std::ptrdiff_t>(range.end));
     return;
   }
-  for (size_t pos = range.begin; pos < range.end; ++pos) spans_.push_back(source.span_of(pos));
+  size_t filled = spans_.size();
+  spans_.resize(filled + range.size());
+  for (size_t pos = range.begin; pos < range.end;) {
+    const Span span = source.span_of(pos);
+    const size_t end = std::min(span.end - source.view_offset_, range.end);
+    for (; pos < end; ++pos) spans_[filled++] = span;
+  }
 }
 
 void AlignedText::append(std::string_view text, ByteRange origin_range) {

@@ -6,6 +6,7 @@
 #include "text/byte_level.h"
 #include "text/graphemes.h"
 #include "text/step_kinds.h"
+#include "text/step_tables.h"
 #include "text/step_writing.h"
 #include "text/unicode.h"
 #include "text/utf8.h"
@@ -32,6 +33,12 @@ class RelatedWriter {
     for (int i = c.change; i <= 0 && pos_ < piece_.end; ++i) pos_ += character_bytes(source_.text(), pos_);
     return {};
   }
+  /// What comes next in the source stays as it is, up to `end`.
+  Status keep(size_t end) {
+    VITRO_TRY(out_.append(source_, {pos_, end}));
+    pos_ = end;
+    return {};
+  }
 
  private:
   const AlignedText& source_;
@@ -40,6 +47,25 @@ class RelatedWriter {
   BoundedText& out_;
   std::string bytes_;
 };
+
+/// The next stretch of `text` from `pos` on that the form may change: characters that are not stable, with the one
+/// before them. Empty at the end of the text if there is none.
+ByteRange next_unstable(std::string_view text, size_t pos, NormalForm form) {
+  size_t before = pos;
+  while (pos < text.size()) {
+    const CodePoint point = decode_utf8(text.substr(pos));
+    if (!is_stable(point.value, form)) break;
+    before = pos;
+    pos += static_cast<size_t>(point.n_bytes);
+  }
+  ByteRange out{pos == text.size() ? pos : before, pos};
+  while (out.end < text.size()) {
+    const CodePoint point = decode_utf8(text.substr(out.end));
+    if (is_stable(point.value, form)) break;
+    out.end += static_cast<size_t>(point.n_bytes);
+  }
+  return out;
+}
 
 size_t count_characters(std::string_view text) {
   return static_cast<size_t>(
@@ -112,8 +138,14 @@ Status apply(const NormalFormStep& step, PieceList& list, TextBudget& budget) {
   if (is_trivially_normal(list.text.text(), step.form)) return {};
   return rewrite_pieces(list, budget, [&](const ByteRange& piece, BoundedText& out) -> Status {
     RelatedWriter writer(list.text, piece, out);
-    for (const NormalizedChar& c : normalize(list.text.text().substr(piece.begin, piece.size()), step.form)) {
-      VITRO_TRY(writer.add(c));
+    const std::string_view text = list.text.text().substr(0, piece.end);
+    for (size_t pos = piece.begin; pos < piece.end;) {
+      const ByteRange stretch = next_unstable(text, pos, step.form);
+      VITRO_TRY(writer.keep(stretch.begin));
+      for (const NormalizedChar& c : normalize(text.substr(stretch.begin, stretch.size()), step.form)) {
+        VITRO_TRY(writer.add(c));
+      }
+      pos = stretch.end;
     }
     return {};
   });

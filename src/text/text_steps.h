@@ -57,7 +57,6 @@ class TextBudget {
 struct NormalFormStep {
   NormalForm form = NormalForm::kNfc;
 };
-using NfcStep = NormalFormStep;  ///< as made by default
 /// What becomes of each character for itself.
 enum class CharacterMap : uint8_t {
   kLowercase,

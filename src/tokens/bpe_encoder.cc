@@ -17,10 +17,14 @@ constexpr size_t kMaxSeenBytes = 64;  // longer words rarely come again
 constexpr size_t kMinSeen = 64;
 constexpr size_t kMaxSeen = 8192;
 
+/// The text is valid UTF-8.
 CodePoint character_at(std::string_view text, size_t pos) {
-  const auto byte = static_cast<uint8_t>(text[pos]);
-  if (byte < 0x80) return {byte, 1, true};
-  return decode_utf8(text.substr(pos, 4));
+  const auto byte = [&](size_t i) { return static_cast<char32_t>(static_cast<uint8_t>(text[pos + i])); };
+  const char32_t first = byte(0);
+  if (first < 0x80) return {first, 1, true};
+  if (first < 0xE0) return {((first & 0x1F) << 6) | (byte(1) & 0x3F), 2, true};
+  if (first < 0xF0) return {((first & 0x0F) << 12) | ((byte(1) & 0x3F) << 6) | (byte(2) & 0x3F), 3, true};
+  return {((first & 0x07) << 18) | ((byte(1) & 0x3F) << 12) | ((byte(2) & 0x3F) << 6) | (byte(3) & 0x3F), 4, true};
 }
 
 }  // namespace
@@ -29,6 +33,7 @@ void BpeEncoder::start(std::string_view text, std::vector<TextToken>& out) {
   text_ = text;
   out_ = &out;
   fused_end_ = 0;
+  is_valid_utf8_ = true;
 }
 
 void BpeEncoder::encode(std::string_view text, std::span<const ByteRange> words, std::vector<TextToken>& out) {
@@ -36,54 +41,81 @@ void BpeEncoder::encode(std::string_view text, std::span<const ByteRange> words,
   seen_.assign(std::bit_ceil(std::clamp(text.size() / 8, kMinSeen, kMaxSeen)), {});
   out.reserve(out.size() + text.size() / 4);
   for (const ByteRange& word : words) encode_word(word);
+  encode_parts();
 }
 
 bool BpeEncoder::is_one_token(std::string_view text, TokenId id) {
   trial_.clear();
   start(text, trial_);
+  is_valid_utf8_ = false;
   merge_part({0, text.size()});
   return trial_.size() == 1 && trial_[0].id == id;
 }
 
 void BpeEncoder::encode_word(ByteRange word) {
   const BpeOptions& options = tables_.options();
-  fused_end_ = 0;
   if (options.takes_whole_words && options.alphabet == BpeAlphabet::kCharacters) {
-    const TokenId id = tables_.find(text_.substr(word.begin, word.size()));
-    if (id >= 0) return out_->push_back({id, word});
+    if (const TokenId id = tables_.find(text_.substr(word.begin, word.size())); id >= 0) {
+      encode_parts();
+      return out_->push_back({id, word});
+    }
   }
   if (tables_.cuts_words()) return encode_runs(word);
-  encode_part(word);
+  add_part(word, true);
 }
 
 void BpeEncoder::encode_runs(ByteRange word) {
+  const bool has_far_ranks = tables_.options().order == BpeOrder::kRanks;
   size_t begin = word.begin;
-  size_t pos = word.begin;
   char32_t before = 0;
-  while (pos < word.end) {
+  TokenId id_before = -1;
+  for (size_t pos = word.begin; pos < word.end;) {
     const CodePoint point = character_at(text_, pos);
+    const TokenId id = tables_.basic_symbol(point.value);
     if (pos > begin && !tables_.may_join(before, point.value)) {
-      encode_part({begin, pos});
+      add_part({begin, pos}, begin == word.begin);
       begin = pos;
+    } else if (has_far_ranks && id_before >= 0 && id >= 0) {
+      tables_.prefetch_join(id_before, id);
     }
     before = point.value;
+    id_before = id;
     pos += static_cast<size_t>(point.n_bytes);
   }
-  if (begin < pos) encode_part({begin, pos});
+  if (begin < word.end) add_part({begin, word.end}, begin == word.begin);
 }
 
-void BpeEncoder::encode_part(ByteRange part) {
-  const std::string_view bytes = text_.substr(part.begin, part.size());
-  if (part.size() > kMaxSeenBytes && !tables_.options().takes_whole_words) return merge_part(part);
-  const WordKey key(bytes);
-  if (const TokenId id = tables_.whole(bytes, key); id >= 0) return out_->push_back({id, part});
-  if (part.size() > kMaxSeenBytes) return merge_part(part);
-  if (copy_seen(part, key)) return;
+bool BpeEncoder::is_looked_up(ByteRange part) const {
+  return part.size() <= kMaxSeenBytes || tables_.options().takes_whole_words;
+}
+
+void BpeEncoder::add_part(ByteRange range, bool begins_word) {
+  if (n_parts_ == parts_.size()) encode_parts();
+  Part& part = parts_[n_parts_++];
+  part = {range, {}, begins_word};
+  if (!is_looked_up(range)) return;
+  part.key = WordKey(text_.substr(range.begin, range.size()));
+  tables_.prefetch_whole(part.key);
+}
+
+void BpeEncoder::encode_parts() {
+  for (size_t i = 0; i < n_parts_; ++i) encode_part(parts_[i]);
+  n_parts_ = 0;
+}
+
+void BpeEncoder::encode_part(const Part& part) {
+  const ByteRange range = part.range;
+  if (part.begins_word) fused_end_ = 0;
+  if (!is_looked_up(range)) return merge_part(range);
+  const TokenId id = tables_.whole(text_.substr(range.begin, range.size()), part.key);
+  if (id >= 0) return out_->push_back({id, range});
+  if (range.size() > kMaxSeenBytes) return merge_part(range);
+  if (copy_seen(range, part.key)) return;
   const size_t first_token = out_->size();
-  const bool joins_before = fused_end_ == part.begin && fused_end_ != 0;
-  merge_part(part);
-  const bool has_unknown = fused_end_ > part.begin;
-  if (!joins_before && !has_unknown) remember(part, key, first_token);
+  const bool joins_before = fused_end_ == range.begin && fused_end_ != 0;
+  merge_part(range);
+  const bool has_unknown = fused_end_ > range.begin;
+  if (!joins_before && !has_unknown) remember(range, part.key, first_token);
 }
 
 bool BpeEncoder::copy_seen(ByteRange part, const WordKey& key) {
@@ -116,7 +148,9 @@ void BpeEncoder::merge_part(ByteRange part) {
 }
 
 void BpeEncoder::add_symbols(ByteRange part) {
-  if (tables_.options().alphabet == BpeAlphabet::kBytes) {
+  if (is_valid_utf8_ && !tables_.character_starts().empty()) {
+    add_character_starts(part);
+  } else if (tables_.options().alphabet == BpeAlphabet::kBytes) {
     add_byte_symbols(part);
   } else {
     add_character_symbols(part);
@@ -136,6 +170,36 @@ void BpeEncoder::add_byte_symbols(ByteRange part) {
     } else if (options.unknown_id >= 0) {
       symbols_.push_back({options.unknown_id, begin, 1, true});
     }
+  }
+}
+
+void BpeEncoder::add_character_starts(ByteRange part) {
+  const CharacterStarts& starts = tables_.character_starts();
+  const auto byte = [&](size_t pos) { return static_cast<uint8_t>(text_[pos]); };
+  const auto add_byte = [&](size_t pos) {
+    const TokenId id = tables_.byte_symbol(byte(pos), true, false);
+    symbols_.push_back({id, static_cast<uint32_t>(pos), 1, false});
+  };
+  for (size_t pos = part.begin; pos < part.end;) {
+    if (byte(pos) < 0x80) {
+      add_byte(pos++);
+      continue;
+    }
+    const CodePoint point = character_at(text_, pos);
+    const size_t end = pos + static_cast<size_t>(point.n_bytes);
+    const auto start = point.value < CharacterStarts::kEnd ? starts.of(point.value) : CharacterStarts::Start{};
+    const bool holds =
+        start.n_first > 0 && (start.limits == 0 || ((pos == part.begin || starts.holds_after(start, byte(pos - 1))) &&
+                                                    (end == part.end || starts.holds_before(start, byte(end)))));
+    if (!holds) {
+      while (pos < end) add_byte(pos++);
+      continue;
+    }
+    symbols_.push_back({start.first, static_cast<uint32_t>(pos), start.n_first, false});
+    pos += start.n_first;
+    if (pos < end)
+      symbols_.push_back({start.second, static_cast<uint32_t>(pos), static_cast<uint32_t>(end - pos), false});
+    pos = end;
   }
 }
 
@@ -232,6 +296,8 @@ void BpeEncoder::merge_small(ByteRange part) {
   const size_t n_padded = (n + 7) / 8 * 8;
   std::fill_n(keys_.begin() + static_cast<std::ptrdiff_t>(n - 1), n_padded - (n - 1), kNoKey);
   const bool are_bytes = tables_.has_byte_pairs() && n == part.size();
+  const bool has_far_ranks = !are_bytes && n > 2 && tables_.options().order == BpeOrder::kRanks;
+  for (size_t i = 0; has_far_ranks && i + 1 < n; ++i) tables_.prefetch_join(symbols_[i].id, symbols_[i + 1].id);
   for (size_t i = 0; i < n; ++i) {
     small_next_[i] = static_cast<uint16_t>(i + 1);
     small_previous_[i] = static_cast<uint16_t>(i - 1);

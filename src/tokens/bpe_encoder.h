@@ -37,6 +37,12 @@ class BpeEncoder {
     uint32_t first_token = 0;
     uint32_t n_tokens = 0;
   };
+  /// A word or part of one that waits while memory is fetched.
+  struct Part {
+    ByteRange range;
+    WordKey key;  ///< only if it is looked up
+    bool begins_word = false;
+  };
   struct Candidate {
     uint64_t priority = 0;  ///< rank, then position: the smallest goes first
     TokenId joined = -1;
@@ -48,12 +54,16 @@ class BpeEncoder {
   void start(std::string_view text, std::vector<TextToken>& out);
   void encode_word(ByteRange word);
   void encode_runs(ByteRange word);
-  void encode_part(ByteRange part);
+  void add_part(ByteRange range, bool begins_word);
+  void encode_parts();
+  void encode_part(const Part& part);
+  bool is_looked_up(ByteRange part) const;
   void merge_part(ByteRange part);
   bool copy_seen(ByteRange part, const WordKey& key);
   void remember(ByteRange part, const WordKey& key, size_t first_token);
   void add_symbols(ByteRange part);
   void add_byte_symbols(ByteRange part);
+  void add_character_starts(ByteRange part);
   void add_character_symbols(ByteRange part);
   TokenId character_symbol(ByteRange part, ByteRange character, char32_t code);
   bool add_byte_tokens(ByteRange character);
@@ -71,9 +81,12 @@ class BpeEncoder {
   std::vector<TextToken>* out_ = nullptr;
   std::vector<Symbol> symbols_;
   std::vector<Seen> seen_;
+  std::array<Part, 16> parts_;
+  size_t n_parts_ = 0;
   std::string scratch_;
   std::vector<TextToken> trial_;
-  size_t fused_end_ = 0;  ///< where the unknown token ends that the next unknown character may join; 0: nowhere
+  bool is_valid_utf8_ = true;  ///< pieces need not be
+  size_t fused_end_ = 0;       ///< where the unknown token ends that the next unknown character may join; 0: nowhere
 
   // merge_small
   std::array<uint32_t, kSmall> keys_;  ///< rank and place of the pair that begins here; kNoKey: none

@@ -127,6 +127,7 @@ void BpeTables::find_byte_pairs() {
     const int right = byte_of[static_cast<size_t>(merge.right)];
     if (left >= 0 && right >= 0) byte_pairs_[static_cast<size_t>(256 * left + right)] = {merge.rank, merge.joined};
   }
+  character_starts_ = CharacterStarts(merges_, *vocabulary_, byte_symbols_[0]);
 }
 
 /// Scores in order, the highest first: what counts is only which is higher.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "tokens/character_starts.h"
 #include "tokens/merge_table.h"
 #include "tokens/vocabulary.h"
 #include "tokens/word_table.h"
@@ -85,8 +86,11 @@ class BpeTables {
   TokenId character_symbol(char32_t code, std::string_view character) const {
     return code < characters_.size() ? characters_[code] : find(character);
   }
+  /// character_symbol() of a character of the basic plane, -1 for others.
+  TokenId basic_symbol(char32_t code) const { return code < characters_.size() ? characters_[code] : -1; }
   /// A word or part of one that is a single token, or -1.
   TokenId whole(std::string_view word, const WordKey& key) const { return whole_.find(word, key); }
+  void prefetch_whole(const WordKey& key) const { whole_.prefetch(key); }
 
   /// kRanks.
   BpeJoin join_by_rank(TokenId left, TokenId right) const {
@@ -97,6 +101,9 @@ class BpeTables {
   BpeJoin join_by_score(std::string_view text) const;
   /// kBytes without affixes, kRanks: of two bytes that begin no word.
   bool has_byte_pairs() const { return !byte_pairs_.empty(); }
+  /// Where has_byte_pairs().
+  const CharacterStarts& character_starts() const { return character_starts_; }
+  void prefetch_join(TokenId left, TokenId right) const { merges_.prefetch_found(left, right); }
   BpeJoin join_of_bytes(uint8_t left, uint8_t right) const { return byte_pairs_[256U * left + right]; }
 
  private:
@@ -130,6 +137,7 @@ class BpeTables {
   std::vector<TokenId> characters_;   ///< by code point; empty with affixes
   std::vector<uint64_t> neighbours_;  ///< bits of pairs of characters; pairs may share one: then a cut is missed
   std::vector<BpeJoin> byte_pairs_;
+  CharacterStarts character_starts_;
   std::vector<uint32_t> score_ranks_;  ///< by id
   WordTable whole_;
   bool needs_heap_ = false;

@@ -174,5 +174,18 @@ TEST(ComponentExpectations, BrokenComponentsAreRefused) {
       "prepend_scheme");
 }
 
+// The reference cuts and replaces at empty matches as well, so ignoring them would be wrong.
+TEST(ComponentExpectations, PatternsThatCanMatchNothingAreRefusedByName) {
+  for (const char* regex : {"x*", "x?", "x*?", "(?:a|x*)", "^", "$", R"(\\b)", "(?=a)", "(?!a)x{0,3}", "a|"}) {
+    const std::string pattern = std::string(R"("pattern":{"Regex":")") + regex + R"("})";
+    std::vector<TextStep> steps;
+    const Value split = testing::json_of(R"({"type":"Split","behavior":"Isolated","invert":false,)" + pattern + "}");
+    const Value replace = testing::json_of(R"({"type":"Replace","content":"-",)" + pattern + "}");
+    const char* words = "a pattern that can match nothing";
+    testing::expect_error(read_pre_tokenizer(&split, "pre_tokenizer", steps), ErrorCode::kUnsupported, words);
+    testing::expect_error(read_normalizer(&replace, "normalizer", steps), ErrorCode::kUnsupported, words);
+  }
+}
+
 }  // namespace
 }  // namespace vitro

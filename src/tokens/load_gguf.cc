@@ -139,7 +139,7 @@ Status add_splits(std::span<const std::string_view> patterns, TokenizerParts& pa
 }
 
 Status add_family(const SplitFamily& family, TokenizerParts& parts) {
-  if (family.normalizes_nfc) parts.normalizers.emplace_back(NfcStep{});
+  if (family.normalizes_nfc) parts.normalizers.emplace_back(NormalFormStep{});
   VITRO_TRY(add_splits(family.patterns, parts));
   parts.pre_tokenizers.emplace_back(ByteLevelStep{});
   return add_splits(family.patterns_of_bytes, parts);
@@ -183,7 +183,7 @@ Result<PrecompiledCharsmap> read_charsmap(const VocabularyKeys& keys) {
   if (bytes->element != GgufType::kU8 && bytes->element != GgufType::kI8) {
     return fail(ErrorCode::kCorrupt, "'tokenizer.ggml.precompiled_charsmap' does not hold bytes");
   }
-  return PrecompiledCharsmap::make({reinterpret_cast<const char*>(bytes->raw.data()), bytes->raw.size()});
+  return PrecompiledCharsmap::make(bytes->text());
 }
 
 Status add_unigram(const VocabularyKeys& keys, TokenizerParts& parts) {
@@ -194,7 +194,11 @@ Status add_unigram(const VocabularyKeys& keys, TokenizerParts& parts) {
   VITRO_TRY_ASSIGN(rules.removes_extra_spaces, keys.flag("remove_extra_whitespaces", false));
   UnigramSpec spec{.rules = UnigramRules::kSentencePiece, .scores = {}};
   VITRO_TRY_ASSIGN(spec.unknown_id, keys.token("unknown_token_id", 2, parts.vocabulary));
-  for (TokenId id = 0; parts.vocabulary.has(id); ++id) spec.scores.push_back(parts.vocabulary.score(id));
+  for (TokenId id = 0; parts.vocabulary.has(id); ++id) {
+    spec.scores.push_back(parts.vocabulary.score(id));
+    // SentencePiece has byte pieces only where it falls back on them.
+    if (parts.vocabulary.kind(id) == TokenKind::kByte) spec.has_byte_fallback = true;
+  }
   parts.model = std::move(spec);
   parts.model_name = "SentencePiece unigram";
   parts.normalizers.emplace_back(SentencePieceStep{SentencePieceNormalizer(rules, std::move(charsmap), SymbolSet())});

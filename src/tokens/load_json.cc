@@ -10,7 +10,7 @@ namespace vitro {
 namespace {
 
 constexpr size_t kMaxJsonBytes = size_t{256} << 20;  // the largest published files have 35 MB
-constexpr JsonLimits kTokenizerLimits = {.max_depth = 64, .max_values = size_t{1} << 24};
+constexpr JsonLimits kTokenizerLimits = {.max_depth = 64, .max_values = size_t{1} << 24, .reals = RealReading::kQuick};
 
 bool ends_in_bytes(const std::vector<TextStep>& steps) {
   return !steps.empty() && std::holds_alternative<ByteLevelStep>(steps.back());

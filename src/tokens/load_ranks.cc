@@ -162,7 +162,7 @@ Result<TokenizerParts> make_parts(std::vector<Rank> ranks, std::string_view file
   }
   parts.model = std::move(spec);
   parts.model_name = fmt::format("byte-level BPE ({})", encoding->name);
-  if (encoding->normalizes_nfc) parts.normalizers.emplace_back(NfcStep{});
+  if (encoding->normalizes_nfc) parts.normalizers.emplace_back(NormalFormStep{});
   VITRO_TRY_ASSIGN(SplitPattern pattern, SplitPattern::compile(encoding->pattern, RegexDialect::kFancyRegex));
   parts.pre_tokenizers.emplace_back(SplitStep{std::move(pattern), SplitBehavior::kIsolated, false});
   parts.is_special.resize(parts.vocabulary.size());

@@ -86,7 +86,7 @@ TokenizerSettings with_defaults(TokenizerSettings settings, const Gpt2Class& kin
 
 Status add_steps(const Gpt2Class& kind, const TokenizerSettings& settings, TokenizerParts& parts) {
   const SplitFamily* family = find_split_family(kind.family);
-  if (family->normalizes_nfc) parts.normalizers.emplace_back(NfcStep{});
+  if (family->normalizes_nfc) parts.normalizers.emplace_back(NormalFormStep{});
   if (settings.adds_prefix_space.value_or(false)) {
     parts.pre_tokenizers.emplace_back(PrependStep{.prefix = " ", .unless_present = true});
   }

@@ -25,6 +25,12 @@ class MergeTable {
   void prefetch(TokenId left, TokenId right) const {
     __builtin_prefetch(&slots_[hash_of(left, right) & (slots_.size() - 1)], 1);
   }
+  /// Asks for the memory that find() will read, if it will.
+  void prefetch_found(TokenId left, TokenId right) const {
+    const uint64_t hash = hash_of(left, right);
+    if (((filter_[filter_word(hash)] >> (hash >> 58)) & 1) != 0)
+      __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]);
+  }
   /// Null if the two do not join.
   const Merge* find(TokenId left, TokenId right) const {
     const uint64_t hash = hash_of(left, right);

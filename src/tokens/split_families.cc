@@ -187,6 +187,8 @@ constexpr SplitFamily kFamilies[] = {
 
 }  // namespace
 
+std::span<const SplitFamily> split_families() { return kFamilies; }
+
 const SplitFamily* find_split_family(std::string_view name) {
   const auto* family =
       std::find_if(std::begin(kFamilies), std::end(kFamilies), [&](const SplitFamily& f) { return f.name == name; });

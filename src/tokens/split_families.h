@@ -19,6 +19,9 @@ struct SplitFamily {
   bool adds_bos = false;  ///< where tokenizer.ggml.add_bos_token is missing
 };
 
+/// All of them, in no order.
+std::span<const SplitFamily> split_families();
+
 /// Null for names that are not known.
 const SplitFamily* find_split_family(std::string_view name);
 

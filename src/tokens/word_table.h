@@ -17,6 +17,7 @@ struct WordKey {
   uint64_t head = 0;
   uint64_t hash = 0;
 
+  WordKey() = default;
   explicit WordKey(std::string_view word) {
     const auto load = [&](size_t pos) {
       uint64_t value = 0;
@@ -64,6 +65,8 @@ class WordTable {
   /// -1 if there is none.
   TokenId find(std::string_view word) const { return find(word, WordKey(word)); }
   TokenId find(std::string_view word, const WordKey& key) const;
+  /// Asks for the memory that find() will look at.
+  void prefetch(const WordKey& key) const { __builtin_prefetch(&slots_[key.hash & (slots_.size() - 1)]); }
 
  private:
   struct Slot {
