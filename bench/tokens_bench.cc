@@ -1,7 +1,9 @@
 // Times a tokenizer in this process and prints one line of JSON, for bench/beside_tokenizers.py:
 //   tokens_bench MODEL FILE... [--rounds N]
+//   tokens_bench MODEL --adversarial
 // Per file: the best seconds of N rounds to encode it whole, to encode it in documents of 2000 characters, and to
 // decode its ids; the numbers of bytes and ids, and a checksum of the ids. And the best seconds to load the model.
+// Adversarial: the milliseconds that long words take at three sizes, which should double with the size.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -9,11 +11,13 @@
 #include <ctime>
 #include <fstream>
 #include <functional>
+#include <random>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "formats/json.h"
+#include "text/utf8.h"
 #include "tokens/tokenizer.h"
 
 namespace {
@@ -76,6 +80,39 @@ std::string measure(const vitro::Tokenizer& tokenizer, const std::string& path, 
       decoded.size());
 }
 
+/// Characters that draw() gives, up to n bytes.
+std::string repeated(size_t n_bytes, const std::function<char32_t(size_t)>& draw) {
+  std::string out;
+  for (size_t i = 0; out.size() < n_bytes; ++i) vitro::append_utf8(out, draw(i));
+  return out;
+}
+
+void print_adversarial(const vitro::Tokenizer& tokenizer) {
+  std::mt19937 rng(1);
+  const auto among = [&](char32_t first, uint32_t n) { return first + rng() % n; };
+  const std::pair<const char*, std::function<char32_t(size_t)>> inputs[] = {
+      {"one letter", [](size_t) { return U'a'; }},
+      {"random letters", [&](size_t) { return among(U'a', 26); }},
+      {"scripts in turn", [&](size_t i) { return among(i % 3 == 0   ? U'a'
+                                                       : i % 3 == 1 ? U'\u0430'
+                                                                    : U'\u3042',
+                                                       26); }},
+      {"random Han", [&](size_t) { return among(U'\u4E00', 20000); }},
+      {"letters with marks", [&](size_t i) { return i % 2 == 0 ? among(U'a', 26) : among(U'\u0300', 64); }},
+      {"spaces", [](size_t) { return U' '; }},
+      {"digits", [&](size_t) { return among(U'0', 10); }},
+  };
+  fmt::print("{:<20}{:>10}{:>10}{:>10}\n", "ms", "250 KB", "500 KB", "1 MB");
+  for (const auto& [name, draw] : inputs) {
+    fmt::print("{:<20}", name);
+    for (const size_t n_bytes : {250'000, 500'000, 1'000'000}) {
+      const std::string text = repeated(n_bytes, draw);
+      fmt::print("{:>10.1f}", 1e3 * best_seconds(3, [&] { tokenizer.encode(text, {}).value(); }));
+    }
+    fmt::print("\n");
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -86,13 +123,17 @@ int main(int argc, char** argv) {
     names.resize(names.size() - 2);
   }
   if (names.empty()) {
-    fmt::print(stderr, "usage: tokens_bench MODEL FILE... [--rounds N]\n");
+    fmt::print(stderr, "usage: tokens_bench MODEL FILE... [--rounds N], or tokens_bench MODEL --adversarial\n");
     return 2;
   }
   auto tokenizer = vitro::load_tokenizer(names[0]);
   if (!tokenizer) {
     fmt::print(stderr, "{}\n", tokenizer.error().message);
     return 1;
+  }
+  if (names.size() == 2 && names[1] == "--adversarial") {
+    print_adversarial(**tokenizer);
+    return 0;
   }
   const double load = best_seconds(n_rounds, [&] { tokenizer = vitro::load_tokenizer(names[0]); });
   std::string files;

@@ -95,9 +95,10 @@ EditingReader::~EditingReader() {
 }
 
 void EditingReader::bind_keys() {
-  ::el_set(edit_, EL_ADDFN, "vitro-interrupt", "drops the line", &EditingReader::interrupt);
-  ::el_set(edit_, EL_ADDFN, "vitro-paste", "inserts pasted text", &EditingReader::insert_pasted);
-  ::el_set(edit_, EL_ADDFN, "vitro-suspend", "stops the program", &EditingReader::suspend);
+  // The wide call keeps these pointers; the narrow one makes copies that libedit never frees.
+  ::el_wset(edit_, EL_ADDFN, L"vitro-interrupt", L"drops the line", &EditingReader::interrupt);
+  ::el_wset(edit_, EL_ADDFN, L"vitro-paste", L"inserts pasted text", &EditingReader::insert_pasted);
+  ::el_wset(edit_, EL_ADDFN, L"vitro-suspend", L"stops the program", &EditingReader::suspend);
   ::el_set(edit_, EL_SETTY, "-d", "-isig", nullptr);  // while a line is edited, ctrl-C is a key, not a signal
   const char* const keys[][2] = {
       {"^C", "vitro-interrupt"},    {"\\e[200~", "vitro-paste"},  {"\\e[3~", "ed-delete-next-char"},

@@ -4,9 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/write_file.h"
 #include "formats/json.h"
 #include "formats/mapped_file.h"
-#include "formats/write_file.h"
 
 namespace vitro {
 namespace {
@@ -39,7 +39,7 @@ std::vector<std::string> load_history(const std::filesystem::path& path) {
     out.push_back(*value->as_string());
     kept.append(line) += '\n';
   }
-  if (n_lines > 2 * kMaxHistory) static_cast<void>(write_file_atomically(path, kept).has_value());
+  if (n_lines > 2 * kMaxHistory) static_cast<void>(write_file(path, kept, true).has_value());
   return out;
 }
 

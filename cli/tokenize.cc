@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/write_file.h"
 #include "cli/commands.h"
 #include "cli/engine.h"
 #include "cli/options.h"
@@ -15,7 +16,6 @@
 #include "cli/tokenize_html.h"
 #include "cli/tokenize_view.h"
 #include "formats/json.h"
-#include "formats/write_file.h"
 #include "tokens/tokenizer.h"
 
 namespace vitro {
@@ -191,7 +191,7 @@ Result<int> run_diff(const Tokenizer& tokenizer, std::string_view text, const Op
 }
 
 Status write_page(const std::string& page, const std::string& path) {
-  if (path != "-") return write_file_atomically(path, page);
+  if (path != "-") return write_file(path, page, true);
   put_text(page);
   return {};
 }

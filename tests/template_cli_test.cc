@@ -1,4 +1,5 @@
-// `vitro template`: what it reads, what it writes and how it fails. The texts themselves are tested where they are made.
+// `vitro template`: what it reads, what it writes and how it fails. The texts themselves are tested where they are
+// made.
 #include <gtest/gtest.h>
 
 #include "formats/json.h"
@@ -41,13 +42,12 @@ class TemplateCli : public ::testing::Test {
 };
 
 TEST_F(TemplateCli, WritesTheText) {
-  EXPECT_EQ(text("--file T.jinja chat.json --bos '<s>'"), "<s><user>Hi<assistant>Yo <assistant>\n");
-  EXPECT_EQ(text("--file T.jinja chat.json --no-add-generation-prompt --var 'mood=\"!\"'"),
-            "<user>Hi<assistant>Yo !\n");
-  EXPECT_EQ(text("--file T.jinja chat.json --continue"), "<user>Hi<assistant>Yo \n");
-  EXPECT_EQ(text("--file T.jinja -", R"({"messages":[{"role":"user","content":"é"}]})"), "<user>é<assistant>\n");
+  EXPECT_EQ(text("--file T.jinja chat.json --bos '<s>'"), "<s><user>Hi<assistant>Yo <assistant>");
+  EXPECT_EQ(text("--file T.jinja chat.json --no-add-generation-prompt --var 'mood=\"!\"'"), "<user>Hi<assistant>Yo !");
+  EXPECT_EQ(text("--file T.jinja chat.json --continue"), "<user>Hi<assistant>Yo ");
+  EXPECT_EQ(text("--file T.jinja -", R"({"messages":[{"role":"user","content":"é"}]})"), "<user>é<assistant>");
   put("tools.json", "[{},{}]");
-  EXPECT_EQ(text("T.jinja chat.json --tools tools.json"), "<user>Hi<assistant>Yo [2]<assistant>\n");
+  EXPECT_EQ(text("T.jinja chat.json --tools tools.json"), "<user>Hi<assistant>Yo [2]<assistant>");
 }
 
 TEST_F(TemplateCli, WritesIdsInWhichWhatPeopleSaidStaysText) {
@@ -57,7 +57,8 @@ TEST_F(TemplateCli, WritesIdsInWhichWhatPeopleSaidStaysText) {
   const Value& special = tokenizer.find("added_tokens")->as_array()->front();
   const std::string content = *special.find("content")->as_string();
   const std::string id = std::to_string(*special.find("id")->as_int());
-  put("tokenizer_config.json", R"({"bos_token":")" + content + R"(","chat_template":"{{ bos_token }}{{ messages[0].content }}"})");
+  put("tokenizer_config.json",
+      R"({"bos_token":")" + content + R"(","chat_template":"{{ bos_token }}{{ messages[0].content }}"})");
   const std::string said = R"([{"role":"user","content":")" + content + R"("}])";
   const Value plain = parse_json(text(". - --ids", said), "ids").value();
   ASSERT_GT(plain.as_array()->size(), 2U);

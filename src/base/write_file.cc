@@ -1,11 +1,14 @@
 #include "base/write_file.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <random>
 #include <string>
 
 namespace vitro {
@@ -20,11 +23,17 @@ tl::unexpected<Error> fail_exists(const std::filesystem::path& path) {
               path.string());
 }
 
-/// A file that is removed again unless it was kept.
+/// A new file beside `target` that is removed again unless it was given its name.
 class NewFile {
  public:
-  explicit NewFile(std::filesystem::path path)
-      : path_(std::move(path)), fd_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) {}
+  explicit NewFile(const std::filesystem::path& target) {
+    constexpr int kAttempts = 16;
+    std::random_device random;
+    for (int i = 0; i < kAttempts && fd_ < 0 && (i == 0 || errno == EEXIST); ++i) {
+      path_ = fmt::format("{}.new-{:08x}{:08x}", target.string(), random(), random());
+      fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    }
+  }
   ~NewFile() {
     if (fd_ < 0) return;
     ::close(fd_);
@@ -43,6 +52,10 @@ class NewFile {
     }
     return ::fsync(fd_) == 0;
   }
+  bool take_mode_of(const std::filesystem::path& old_file) const {
+    struct stat status {};
+    return ::stat(old_file.c_str(), &status) != 0 || ::fchmod(fd_, status.st_mode & 07777U) == 0;
+  }
   bool rename_to(const std::filesystem::path& path, bool may_replace) {
     const unsigned flags = may_replace ? 0 : RENAME_NOREPLACE;
     is_kept_ = ::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, path.c_str(), flags) == 0;
@@ -51,8 +64,8 @@ class NewFile {
   }
 
  private:
-  std::filesystem::path path_;
-  int fd_;
+  std::string path_;
+  int fd_ = -1;
   bool is_kept_ = false;
 };
 
@@ -67,16 +80,21 @@ void sync_folder(const std::filesystem::path& folder) {
 }  // namespace
 
 Status write_file(const std::filesystem::path& path, std::string_view contents, bool may_replace) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
-    return fail(ErrorCode::kInvalidArgument, "{}: is a folder, not a file", path.string());
+  std::error_code error;
+  std::filesystem::path target = std::filesystem::weakly_canonical(path, error);  // what a link leads to
+  if (error) target = path;
+  if (std::filesystem::exists(target, error)) {
+    if (!std::filesystem::is_regular_file(target, error)) {
+      return fail(ErrorCode::kInvalidArgument, "{}: is a folder or a device, not a file", path.string());
+    }
+    if (!may_replace) return fail_exists(path);
   }
-  if (!may_replace && std::filesystem::exists(path, ignored)) return fail_exists(path);
-  NewFile file(path.string() + ".new-" + std::to_string(::getpid()));
+  NewFile file(target);
   if (!file.is_open()) return fail_errno(path, "create a file beside it");
-  if (!file.write(contents)) return fail_errno(path, "write");
-  if (!file.rename_to(path, may_replace)) return errno == EEXIST ? fail_exists(path) : fail_errno(path, "rename to it");
-  sync_folder(path.has_parent_path() ? path.parent_path() : std::filesystem::path("."));
+  if (!file.take_mode_of(target) || !file.write(contents)) return fail_errno(path, "write");
+  if (!file.rename_to(target, may_replace))
+    return errno == EEXIST ? fail_exists(path) : fail_errno(path, "rename to it");
+  sync_folder(target.has_parent_path() ? target.parent_path() : std::filesystem::path("."));
   return {};
 }
 

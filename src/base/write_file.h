@@ -9,8 +9,9 @@
 namespace vitro {
 
 /// Writes `contents` to a new file beside `path`, waits until the disk has it, and gives it the name `path` in one
-/// step. An existing file is replaced only if may_replace; otherwise InvalidArgument, also if it appears meanwhile.
-/// IoError with the system's words; nothing is left behind then.
+/// step. A link is followed. An existing file is replaced only if may_replace, and then keeps its permissions;
+/// otherwise InvalidArgument, also if it appears meanwhile, and for what is no regular file. IoError with the system's
+/// words; the old file is as it was then, and nothing is left behind.
 Status write_file(const std::filesystem::path& path, std::string_view contents, bool may_replace);
 
 }  // namespace vitro

@@ -46,6 +46,20 @@ TEST_F(WriteFile, ReplacesOnlyWhereAsked) {
   EXPECT_EQ(n_files(), 1U);
 }
 
+TEST_F(WriteFile, KeepsPermissionsAndFollowsLinks) {
+  ASSERT_TRUE(write_file(folder_ / "file", "old", false));
+  ASSERT_EQ(::chmod((folder_ / "file").c_str(), 0600), 0);
+  std::filesystem::create_symlink("file", folder_ / "link");
+  EXPECT_FALSE(write_file(folder_ / "link", "new", false));
+  ASSERT_TRUE(write_file(folder_ / "link", "new", true));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder_ / "link"));
+  EXPECT_EQ(read(folder_ / "file"), "new");
+  struct stat status {};
+  ASSERT_EQ(::stat((folder_ / "file").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777U, 0600U);
+  EXPECT_EQ(n_files(), 2U);
+}
+
 TEST_F(WriteFile, SaysWhatCannotBeWritten) {
   const Status no_folder = write_file(folder_ / "missing" / "file", "x", true);
   ASSERT_FALSE(no_folder);

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/write_file.h"
 #include "formats/json.h"
 #include "formats/mapped_file.h"
-#include "formats/write_file.h"
 #include "text/utf8.h"
 
 namespace vitro {
@@ -45,7 +45,7 @@ ChatInput command(std::string_view line) {
 
 Status save_conversation(const std::filesystem::path& path, const Value::Array& messages) {
   const Value document(Value::Object{{"messages", Value(messages)}});
-  return write_file_atomically(path, to_string(document, std::numeric_limits<size_t>::max()) + "\n");
+  return write_file(path, to_string(document, std::numeric_limits<size_t>::max()) + "\n", true);
 }
 
 Result<Value> load_conversation(const std::filesystem::path& path) {

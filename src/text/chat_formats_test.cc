@@ -17,9 +17,8 @@ constexpr const char* kConversations[] = {"user", "user-assistant-user", "system
 ChatRequest request_named(std::string_view name) {
   constexpr std::string_view kSystem = R"({"role":"system","content":"You are a helpful assistant."},)";
   constexpr std::string_view kUser = R"({"role":"user","content":"Hello, how are you?"})";
-  constexpr std::string_view kMore =
-      R"(,{"role":"assistant","content":"I'm doing great. How can I help you today?"},)"
-      R"({"role":"user","content":"I'd like to show off how chat templating works!"})";
+  constexpr std::string_view kMore = R"(,{"role":"assistant","content":"I'm doing great. How can I help you today?"},)"
+                                     R"({"role":"user","content":"I'd like to show off how chat templating works!"})";
   std::string messages = "[";
   if (name.starts_with("system")) messages += kSystem;
   messages += kUser;
@@ -36,8 +35,8 @@ TEST(ChatFormats, EqualTheTextsOfAnotherEngineWhereJinjaDoes) {
   const auto folder = shared_path("data/templates/ollama-expected");
   if (!folder) GTEST_SKIP() << "no shared folder";
   const std::map<std::string, int> expected = {
-      {"alfred", 3},   {"chatml", 25}, {"chatqa", 1}, {"gemma-instruct", 2}, {"granite-instruct", 3},
-      {"llama3-instruct", 3}, {"openchat", 3}, {"phi-3", 7}, {"solar-instruct", 1},  {"zephyr", 3}};
+      {"alfred", 3},          {"chatml", 25},  {"chatqa", 1}, {"gemma-instruct", 2}, {"granite-instruct", 3},
+      {"llama3-instruct", 3}, {"openchat", 3}, {"phi-3", 7},  {"solar-instruct", 1}, {"zephyr", 3}};
   std::map<std::string, int> n_equal;
   for (const Value& line : lines_of(*folder / "templates.jsonl")) {
     const auto& [name, source] = line.as_object()->front();

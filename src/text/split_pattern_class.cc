@@ -229,7 +229,12 @@ const CodePointSet& RegexClassReader::word_characters() {
   std::vector<CodePointSet::Range> ranges;
   for (char32_t code = 0; code <= 0xEFFFF; ++code) {
     if (code == 0x40000) code = 0xE0000;  // planes without characters
-    if (is_word_character(code)) ranges.emplace_back(code, code);
+    if (!is_word_character(code)) continue;
+    if (!ranges.empty() && ranges.back().second + 1 == code) {
+      ranges.back().second = code;
+    } else {
+      ranges.emplace_back(code, code);
+    }
   }
   word_ = CodePointSet::of(std::move(ranges));
   if (dialect_ == RegexDialect::kFancyRegex) return word_;

@@ -4,7 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "testing/expect_error.h"
+#include "text/utf8.h"
 
 namespace vitro {
 namespace {
@@ -52,6 +55,44 @@ TEST(TextSteps, BrokenBytesAreReplacedAndKeepTheirPlace) {
   EXPECT_EQ(text.text(), "a\uFFFDz\uFFFD");
   EXPECT_EQ(text.origin({1, 4}), (ByteRange{1, 3}));
   EXPECT_EQ(text.origin({5, 8}), (ByteRange{4, 5}));
+}
+
+/// Applies a form to a text of these characters and compares text and origins with those of normalize() on the whole,
+/// which the step calls only for stretches.
+void check_normal_form(const std::vector<std::string>& characters, NormalForm form) {
+  std::string text;
+  std::vector<ByteRange> ranges;
+  for (const std::string& c : characters) {
+    ranges.push_back({text.size(), text.size() + c.size()});
+    text += c;
+  }
+  PieceList list = PieceList::whole(AlignedText::from(text));
+  ASSERT_TRUE(apply_step(NormalFormStep{form}, list));
+  std::string expected;
+  size_t next = 0;  // of the source
+  for (const NormalizedChar& c : normalize(text, form)) {
+    const size_t begin = expected.size();
+    append_utf8(expected, c.value);
+    ASSERT_EQ(list.text.text().substr(0, expected.size()), expected) << text;
+    const bool is_new = c.change > 0 || next >= ranges.size();
+    ASSERT_EQ(list.text.origin({begin, expected.size()}), ranges[is_new && next > 0 ? next - 1 : next]) << text;
+    if (c.change <= 0) next += static_cast<size_t>(1 - c.change);
+  }
+  ASSERT_EQ(list.text.text(), expected);
+}
+
+TEST(TextSteps, NormalFormsOfStretchesEqualThoseOfTheWhole) {
+  const Strings characters = {"a",      "e",      "\u00E9", "\u0301", "\u0323",    "\u0344",
+                              "\u1100", "\u1161", "\u11A8", "\uAC00", "\u0958",    "\u093C",
+                              "\uFB01", "\u212B", "\u4E2D", "\u00BD", "\U0001D15E"};
+  std::mt19937 rng(3);
+  for (int round = 0; round < 4000; ++round) {
+    Strings text(rng() % 12);
+    for (std::string& c : text) c = characters[rng() % characters.size()];
+    for (const auto form : {NormalForm::kNfc, NormalForm::kNfd, NormalForm::kNfkc, NormalForm::kNfkd}) {
+      check_normal_form(text, form);
+    }
+  }
 }
 
 TEST(TextSteps, ReplaceAndPrependWorkInsidePieces) {

@@ -5,10 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <map>
 #include <random>
 #include <string>
+
+#include "text/byte_level.h"
 
 namespace vitro {
 namespace {
@@ -110,6 +113,63 @@ TEST(Bpe, RanksEqualTheNaiveTwin) {
                     return found == ranks.end() ? std::optional<double>() : found->second;
                   }));
       }
+    }
+  }
+}
+
+/// Bytes of a few characters, all other bytes, and merges of any of the former, over the edges of characters too.
+RandomModel random_byte_model(std::mt19937& rng, size_t n_merges) {
+  RandomModel out{.pieces = {"\xE3", "\x81", "\x82", "\xE4", "\xC3", " "}, .merges = {}};
+  const size_t n_used = out.pieces.size();
+  for (int byte = 0; byte < 256; ++byte) {
+    const std::string piece(1, static_cast<char>(byte));
+    if (std::find(out.pieces.begin(), out.pieces.end(), piece) == out.pieces.end()) out.pieces.push_back(piece);
+  }
+  const size_t n_bytes = out.pieces.size();
+  const auto pick = [&] {
+    const size_t idx = rng() % (n_used + out.pieces.size() - n_bytes);
+    return out.pieces[idx < n_used ? idx : idx - n_used + n_bytes];
+  };
+  for (size_t i = 0; i < n_merges; ++i) {
+    const std::string left = pick();
+    const std::string right = pick();
+    if (std::find(out.pieces.begin(), out.pieces.end(), left + right) != out.pieces.end()) continue;
+    out.pieces.push_back(left + right);
+    out.merges.emplace_back(left, right);
+  }
+  std::shuffle(out.merges.begin(), out.merges.end(), rng);  // ranks in any order
+  return out;
+}
+
+TEST(Bpe, LongCharactersEqualTheNaiveTwin) {
+  const std::array characters = {"\u3041", "\u3042", "\u3081", "\u3082", "\u4041", "\u4082", "\u00C1", "\u00C2", " "};
+  std::mt19937 rng(9);
+  for (int round = 0; round < 40; ++round) {
+    const RandomModel model = random_byte_model(rng, 60);
+    std::vector<std::string> written;
+    for (const std::string& piece : model.pieces) written.push_back(to_byte_level(piece));
+    const Vocabulary vocabulary = vocabulary_of(written);
+    MergeTable merges(model.merges.size());
+    std::map<std::pair<std::string, std::string>, double> ranks;
+    const auto id_of = [&](const std::string& piece) { return vocabulary.find(to_byte_level(piece)); };
+    for (size_t i = 0; i < model.merges.size(); ++i) {
+      const auto& [left, right] = model.merges[i];
+      ASSERT_TRUE(merges.add({id_of(left), id_of(right), static_cast<uint32_t>(i), id_of(left + right)}));
+      ranks[{left, right}] = static_cast<double>(i);
+    }
+    const auto bpe = Bpe::make(vocabulary, {merges, {.alphabet = BpeAlphabet::kBytes}, {}}).value();
+    for (int i = 0; i < 50; ++i) {
+      std::string text;
+      for (size_t n = rng() % 12; n > 0; --n) text += characters[rng() % characters.size()];
+      std::vector<std::string> got;
+      for (const TextToken& token : tokens_of(*bpe, text)) {
+        got.push_back(text.substr(token.range.begin, token.range.size()));
+        ASSERT_EQ(vocabulary.piece(token.id), to_byte_level(got.back()));
+      }
+      ASSERT_EQ(got, naive(text, [&](const std::string& a, const std::string& b) {
+                  const auto found = ranks.find({a, b});
+                  return found == ranks.end() ? std::optional<double>() : found->second;
+                }));
     }
   }
 }

@@ -44,48 +44,57 @@ void unpack(const std::filesystem::path& from, const std::filesystem::path& to) 
   }
 }
 
-/// Lines of one golden file against the model's own files; returns how many have ids.
-int compare_model(const std::filesystem::path& golden, const std::filesystem::path& model) {
+struct Compared {
+  int n_ids = 0;     ///< lines with ids
+  int n_marked = 0;  ///< of these, other ids once what people said is only text
+};
+
+/// Lines of one golden file against the model's own files.
+Compared compare_model(const std::filesystem::path& golden, const std::filesystem::path& model) {
   const Result<ChatFiles> files = load_chat_files(model);
   const Result<std::unique_ptr<Tokenizer>> tokenizer = load_tokenizer(model);
   EXPECT_TRUE(files) << files.error().message;
   EXPECT_TRUE(tokenizer) << tokenizer.error().message;
-  if (!files || !tokenizer) return 0;
+  if (!files || !tokenizer) return {};
   const std::vector<Value> lines = lines_of(golden);
   const Result<const ChatFiles::Named*> chosen = files->choose("", false);
   EXPECT_TRUE(chosen) << chosen.error().message;
   EXPECT_EQ((*chosen)->source, string_of(lines[0], "chat_template"));
   const Result<ChatTemplate> chat_template = ChatTemplate::compile((*chosen)->source, files->special_tokens);
   EXPECT_TRUE(chat_template) << chat_template.error().message;
-  int n_ids = 0;
+  Compared out;
   for (size_t i = 1; i < lines.size() && chat_template; ++i) {
     const Value* expected = lines[i].find("ids");
     if (expected == nullptr) continue;
-    ++n_ids;
+    ++out.n_ids;
     const Result<RenderedChat> chat = chat_template->render(request_of(lines[i], string_of(lines[0], "now")));
     EXPECT_TRUE(chat) << golden << " line " << i + 1 << ": " << chat.error().message;
     if (!chat) continue;
     EXPECT_EQ(chat->text, string_of(lines[i], "text")) << golden << " line " << i + 1;
-    // The reference reads special tokens in what people said; without any there, the marks change nothing.
     EXPECT_EQ(encoded(**tokenizer, chat->text, {}), ids_of(*expected)) << golden << " line " << i + 1;
-    EXPECT_EQ(encoded(**tokenizer, chat->text, chat->from_request), ids_of(*expected)) << golden << " line " << i + 1;
+    out.n_marked += encoded(**tokenizer, chat->text, chat->from_request) != ids_of(*expected);
   }
-  return n_ids;
+  return out;
 }
 
 TEST(ChatIds, AreThoseOfApplyChatTemplate) {
   const auto folder = shared_path("goldens/text/templates");
   const auto models = shared_path("data/tokenizers");
   if (!folder || !models) GTEST_SKIP() << "no shared folder";
-  int n_ids = 0;
-  for (const std::string name : {"hf-deepseek_v3", "hf-gemma3", "hf-llama3", "hf-qwen3", "phi-3-mini"}) {
+  Compared all;
+  // Not phi-3-mini: for it transformers 5 builds another tokenizer (without a space before the first word behind a
+  // special token) than the tokenizer.json that lies beside it.
+  for (const std::string name : {"hf-deepseek_v3", "hf-gemma3", "hf-llama3", "hf-qwen3"}) {
     SCOPED_TRACE(name);
-    const std::filesystem::path packed = name.starts_with("hf-") ? *models / "hf" / name.substr(3) : *models / name;
     const TempFolder model;
-    unpack(packed, model.path());
-    n_ids += compare_model(*folder / ("tokenizer-" + name + ".jsonl"), model.path());
+    unpack(*models / "hf" / name.substr(3), model.path());
+    const Compared one = compare_model(*folder / ("tokenizer-" + name + ".jsonl"), model.path());
+    all.n_ids += one.n_ids;
+    all.n_marked += one.n_marked;
   }
-  EXPECT_EQ(n_ids, 49);
+  EXPECT_EQ(all.n_ids, 39);
+  // The reference reads special tokens in what people said; one conversation has any of these tokenizers.
+  EXPECT_EQ(all.n_marked, 1);
 }
 
 /// The text between control tokens is encoded by itself, as Mistral's package does it: a leading space stands for the
@@ -122,8 +131,8 @@ struct MistralCase {
 
 /// The six that the published templates render as Mistral's package does; in the others the template itself differs
 /// (it writes results of tools as text, or each in brackets of its own).
-constexpr MistralCase kMistralCases[] = {{"no_tools", 1},       {"no_tools", 2},       {"no_tools", 3},
-                                         {"several_calls", 2},  {"several_calls", 3},  {"parallel_calls", 3}};
+constexpr MistralCase kMistralCases[] = {{"no_tools", 1},      {"no_tools", 2},      {"no_tools", 3},
+                                         {"several_calls", 2}, {"several_calls", 3}, {"parallel_calls", 3}};
 
 std::string with_spaces(std::string text) {
   const std::string_view mark = "▁";
@@ -153,9 +162,15 @@ class MistralChatIds : public ::testing::Test {
 
 TEST_F(MistralChatIds, AreThoseOfMistralsPackage) {
   constexpr std::string_view kOld[] = {"<s>", "</s>"};
-  constexpr std::string_view kNew[] = {"<s>",          "</s>",        "[INST]",
-                                       "[/INST]",      "[TOOL_CALLS]", "[AVAILABLE_TOOLS]",
-                                       "[/AVAILABLE_TOOLS]", "[TOOL_RESULTS]", "[/TOOL_RESULTS]"};
+  constexpr std::string_view kNew[] = {"<s>",
+                                       "</s>",
+                                       "[INST]",
+                                       "[/INST]",
+                                       "[TOOL_CALLS]",
+                                       "[AVAILABLE_TOOLS]",
+                                       "[/AVAILABLE_TOOLS]",
+                                       "[TOOL_RESULTS]",
+                                       "[/TOOL_RESULTS]"};
   const Result<std::unique_ptr<Tokenizer>> old_tokenizer = load_tokenizer(files_.path() / "old.model");
   const Result<std::unique_ptr<Tokenizer>> new_tokenizer = load_tokenizer(files_.path() / "new.model");
   ASSERT_TRUE(old_tokenizer) << old_tokenizer.error().message;

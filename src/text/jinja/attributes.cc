@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "text/jinja/escape.h"
 #include "text/jinja/operators.h"
 #include "text/jinja/print.h"
 #include "text/jinja/py_chars.h"
@@ -95,11 +96,43 @@ Result<Val> item_of(Runtime& rt, const Val& object, const Val& key) {
   if (!string.is_ascii()) rt.budget.step(string.marked.size() / 64);
   const size_t begin = string.byte_of(static_cast<size_t>(index));
   const auto n_bytes = static_cast<size_t>(decode_utf8(std::string_view(string.text()).substr(begin)).n_bytes);
-  return rt.string(string.marked.slice(begin, begin + n_bytes));
+  return rt.string(string.marked.slice(begin, begin + n_bytes), string.is_markup);
 }
 
 Val unsafe_attribute(Runtime& rt, const Val& object, std::string_view name) {
   return rt.undefined(fmt::format("access to attribute '{}' of '{}' object is unsafe.", name, type_name(object)));
+}
+
+/// Texts that are safe, as markupsafe.Markup gives back whatever its methods make: the text, or those of a list.
+Result<Val> as_markup(Runtime& rt, const Val& value) {
+  if (value.is_string()) return rt.string(value.as_string().marked, true);
+  if (!value.is_sequence()) return value;
+  std::vector<Val> parts;
+  for (const Val& part : value.items()) parts.push_back(rt.string(part.as_string().marked, true));
+  return value.is(Kind::kList) ? rt.list(std::move(parts)) : rt.tuple(std::move(parts));
+}
+
+Result<Val> escaped(Runtime& rt, const Val& value) {
+  if (is_markup(value)) return value;
+  VITRO_TRY_ASSIGN(const MarkedText text, text_of(rt, value));
+  TextBuilder out(rt);
+  append_escaped(out, text);
+  return out.finish(true);
+}
+
+/// Methods of Markup that put other texts in escape those first.
+Status escape_arguments(Runtime& rt, std::string_view method, std::vector<Val>& args) {
+  if (method == "join") {
+    VITRO_TRY_ASSIGN(std::vector<Val> items, values_of(rt, args[0]));
+    for (Val& item : items) {
+      VITRO_TRY_ASSIGN(item, escaped(rt, item));
+    }
+    VITRO_TRY_ASSIGN(args[0], rt.list(std::move(items)));
+    return {};
+  }
+  if (!is_among(method, {"replace", "ljust", "rjust", "center"}) || args[1].is_missing()) return {};
+  VITRO_TRY_ASSIGN(args[1], escaped(rt, args[1]));
+  return {};
 }
 
 }  // namespace
@@ -178,8 +211,11 @@ Result<Val> call_method(Runtime& rt, const MethodObject& method, Arguments args)
     if (args.args.size() != 1 || !args.kwargs.empty()) return raise("format_map() takes exactly one argument");
     return format_braces(rt, method.self.as_string(), {}, args.args[0]);
   }
-  VITRO_TRY_ASSIGN(const std::vector<Val> bound, bind_arguments(method.name, entry->parameters, std::move(args)));
-  return entry->run(rt, method.self, bound);
+  VITRO_TRY_ASSIGN(std::vector<Val> bound, bind_arguments(method.name, entry->parameters, std::move(args)));
+  const bool is_safe = is_markup(method.self);
+  if (is_safe) VITRO_TRY(escape_arguments(rt, method.name, bound));
+  VITRO_TRY_ASSIGN(Val out, entry->run(rt, method.self, bound));
+  return is_safe ? as_markup(rt, out) : out;
 }
 
 }  // namespace vitro::jinja

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "text/jinja/attributes.h"
+#include "text/jinja/escape.h"
 #include "text/jinja/operators.h"
 #include "text/jinja/print.h"
 #include "text/jinja/text_tools.h"
@@ -204,7 +205,8 @@ Status append_text(Runtime& rt, TextBuilder& out, const StringObject& text, cons
 
 class BraceFormatter {
  public:
-  BraceFormatter(Runtime& rt, const std::vector<Val>& args, const Val& named) : rt_(rt), args_(args), named_(named) {}
+  BraceFormatter(Runtime& rt, const std::vector<Val>& args, const Val& named, bool is_safe)
+      : rt_(rt), args_(args), named_(named), is_safe_(is_safe) {}
 
   /// Fields of a spec are filled too, one level deep.
   Status run(const MarkedText& format, TextBuilder& out, int depth) {
@@ -272,7 +274,13 @@ class BraceFormatter {
       VITRO_TRY(run(format.slice(begin + spec_begin + 1, end), spec, depth + 1));
     }
     VITRO_TRY_ASSIGN(const MarkedText spec_text, spec.take());
-    VITRO_TRY(format_value(rt_, out, value, spec_text.text));
+    if (!is_safe_ || is_markup(value)) {
+      VITRO_TRY(format_value(rt_, out, value, spec_text.text));
+      return end + 1;
+    }
+    TextBuilder text(rt_);
+    VITRO_TRY(format_value(rt_, text, value, spec_text.text));
+    append_escaped(out, text.text());
     return end + 1;
   }
 
@@ -333,6 +341,7 @@ class BraceFormatter {
   Runtime& rt_;
   const std::vector<Val>& args_;
   const Val& named_;
+  const bool is_safe_;  ///< the format is Markup: what goes in is escaped
   size_t next_ = 0;
   std::optional<bool> numbering_;  ///< automatic or not, once a field has decided
 };
@@ -354,8 +363,8 @@ Status format_value(Runtime& rt, TextBuilder& out, const Val& value, std::string
 
 Result<Val> format_braces(Runtime& rt, const StringObject& format, const std::vector<Val>& args, const Val& named) {
   TextBuilder out(rt);
-  VITRO_TRY(BraceFormatter(rt, args, named).run(format.marked, out, 0));
-  return out.finish();
+  VITRO_TRY(BraceFormatter(rt, args, named, format.is_markup).run(format.marked, out, 0));
+  return out.finish(format.is_markup);
 }
 
 }  // namespace vitro::jinja

@@ -1,6 +1,7 @@
 // "%s is %d" % values.
 #include <cmath>
 
+#include "text/jinja/escape.h"
 #include "text/jinja/format.h"
 #include "text/jinja/operators.h"
 #include "text/jinja/print.h"
@@ -19,10 +20,10 @@ struct Spec {
 
 class PercentFormatter {
  public:
-  PercentFormatter(Runtime& rt, const MarkedText& format, const Val& values)
-      : rt_(rt), format_(format), values_(values), out_(rt) {}
+  PercentFormatter(Runtime& rt, const StringObject& format, const Val& values)
+      : rt_(rt), format_(format.marked), is_safe_(format.is_markup), values_(values), out_(rt) {}
 
-  Result<Val> run(bool is_markup) {
+  Result<Val> run() {
     const std::string& f = format_.text;
     while (pos_ < f.size()) {
       const size_t percent = std::min(f.find('%', pos_), f.size());
@@ -36,7 +37,7 @@ class PercentFormatter {
     if (values_.is(Kind::kTuple) ? next_ < values_.items().size() : (!is_used_ && !is_mapping)) {
       return raise("not all arguments converted during string formatting");
     }
-    return out_.finish(is_markup);
+    return out_.finish(is_safe_);
   }
 
  private:
@@ -184,6 +185,11 @@ class PercentFormatter {
     TextBuilder text(rt_);
     VITRO_TRY(spec.type == 's' ? print_value(rt_, text, value) : print_repr(rt_, text, value));
     VITRO_TRY_ASSIGN(Val whole, text.finish());
+    if (is_safe_ && (spec.type != 's' || !is_markup(value))) {
+      TextBuilder safe(rt_);
+      append_escaped(safe, whole.as_string().marked);
+      VITRO_TRY_ASSIGN(whole, safe.finish());
+    }
     if (spec.precision) {
       const StringObject& string = whole.as_string();
       whole = rt_.string(string.marked.slice(0, string.byte_of(static_cast<size_t>(*spec.precision))));
@@ -252,6 +258,7 @@ class PercentFormatter {
 
   Runtime& rt_;
   const MarkedText& format_;
+  const bool is_safe_;  ///< the format is Markup: what goes in is escaped
   const Val& values_;
   TextBuilder out_;
   size_t pos_ = 0;
@@ -273,7 +280,7 @@ std::string format_real(double x, char type, int precision, bool is_alternate) {
 }
 
 Result<Val> format_percent(Runtime& rt, const StringObject& format, const Val& values) {
-  return PercentFormatter(rt, format.marked, values).run(format.is_markup);
+  return PercentFormatter(rt, format, values).run();
 }
 
 }  // namespace vitro::jinja

@@ -1,5 +1,6 @@
 // Filters that lay a text out: center, indent, truncate, wordwrap, wordcount, striptags.
 #include "text/jinja/attributes.h"
+#include "text/jinja/escape.h"
 #include "text/jinja/filters.h"
 #include "text/jinja/operators.h"
 #include "text/jinja/print.h"
@@ -15,7 +16,7 @@ using Args = const std::vector<Val>&;
 Result<Val> center(Runtime& rt, const Val& value, Args args) {
   VITRO_TRY_ASSIGN(MarkedText text, text_of(rt, value));
   VITRO_TRY_ASSIGN(const int64_t width, int_argument(args[0], 80));
-  return pad(rt, rt.string(std::move(text)).as_string(), width, " ", Align::kCenter);
+  return pad(rt, rt.string(std::move(text), is_markup(value)).as_string(), width, " ", Align::kCenter);
 }
 
 Result<MarkedText> indention_of(Runtime& rt, const Val& width) {
@@ -40,7 +41,7 @@ Result<Val> indent(Runtime& rt, const Val& value, Args args) {
     if (i > 0 && (has_blank || !lines[i].empty())) out.append(indention);
     out.append(whole, lines[i]);
   }
-  return out.finish();
+  return out.finish(is_markup(value));
 }
 
 Result<Val> truncate(Runtime& rt, const Val& value, Args args) {
@@ -66,8 +67,8 @@ Result<Val> truncate(Runtime& rt, const Val& value, Args args) {
   }
   TextBuilder out(rt);
   out.append(text.marked, {0, cut});
-  out.append(end->marked);
-  return out.finish();
+  VITRO_TRY_ASSIGN(const Val beginning, out.finish(text.is_markup));
+  return binary(rt, BinaryOp::kAdd, beginning, end_value);
 }
 
 Result<Val> wordwrap(Runtime& rt, const Val& value, Args args) {

@@ -62,7 +62,7 @@ bool is_reversible(const Val& value) {
 }
 
 Result<Val> last(Runtime& rt, const Val& value, Args) {
-  if (value.is(Kind::kUndefined)) return raise("'Undefined' object is not reversible");
+  if (value.is(Kind::kUndefined)) return rt.undefined("No last item, sequence was empty.");
   if (!is_reversible(value)) return raise("'{}' object is not reversible", type_name(value));
   if (value.is_sequence() || value.is_string()) {
     if (*length_of(value) == 0) return rt.undefined("No last item, sequence was empty.");

@@ -26,14 +26,21 @@ Result<Val> with_text(Runtime& rt, const Val& value, Map&& map) {
   return rt.string(std::move(out));
 }
 
+/// The same for methods of str, which give back Markup for Markup.
+template <class Make>
+Result<Val> with_kept_kind(Runtime& rt, const Val& value, Make&& make) {
+  VITRO_TRY_ASSIGN(const Val out, with_text(rt, value, make));
+  return is_markup(value) ? rt.string(out.as_string().marked, true) : out;
+}
+
 Result<Val> upper(Runtime& rt, const Val& value, Args) {
-  return with_text(rt, value, [&](const MarkedText& t) { return map_case(rt, t, Case::kUpper); });
+  return with_kept_kind(rt, value, [&](const MarkedText& t) { return map_case(rt, t, Case::kUpper); });
 }
 Result<Val> lower(Runtime& rt, const Val& value, Args) {
-  return with_text(rt, value, [&](const MarkedText& t) { return map_case(rt, t, Case::kLower); });
+  return with_kept_kind(rt, value, [&](const MarkedText& t) { return map_case(rt, t, Case::kLower); });
 }
 Result<Val> capitalized(Runtime& rt, const Val& value, Args) {
-  return with_text(rt, value, [&](const MarkedText& t) { return capitalize(rt, t); });
+  return with_kept_kind(rt, value, [&](const MarkedText& t) { return capitalize(rt, t); });
 }
 
 bool begins_word(char32_t c) { return c == '-' || c == '(' || c == '{' || c == '[' || c == '<' || is_py_space(c); }
@@ -64,11 +71,12 @@ Result<Val> title(Runtime& rt, const Val& value, Args) {
 
 Result<Val> trim(Runtime& rt, const Val& value, Args args) {
   VITRO_TRY_ASSIGN(const Val text, as_string(rt, value));
-  if (args[0].is_missing() || args[0].is_none()) return rt.string(strip(text.as_string().marked, Side::kBoth));
+  if (args[0].is_missing() || args[0].is_none())
+    return rt.string(strip(text.as_string().marked, Side::kBoth), is_markup(value));
   if (!args[0].is_string()) return raise("strip arg must be None or str");
   rt.budget.step(text.as_string().marked.size() / 64 * (1 + args[0].as_string().marked.size() / 16));
   VITRO_TRY(rt.budget.check());
-  return rt.string(strip(text.as_string().marked, Side::kBoth, &args[0].as_string().text()));
+  return rt.string(strip(text.as_string().marked, Side::kBoth, &args[0].as_string().text()), is_markup(value));
 }
 
 Result<Val> replace(Runtime& rt, const Val& value, Args args) {
@@ -94,9 +102,7 @@ Result<Val> markup_of(Runtime& rt, const Val& value, bool is_escaped) {
   }
   return out.finish(true);
 }
-Result<Val> escape(Runtime& rt, const Val& value, Args) {
-  return markup_of(rt, value, !(value.is_string() && value.as_string().is_markup));
-}
+Result<Val> escape(Runtime& rt, const Val& value, Args) { return markup_of(rt, value, !is_markup(value)); }
 Result<Val> force_escape(Runtime& rt, const Val& value, Args) { return markup_of(rt, value, true); }
 Result<Val> safe(Runtime& rt, const Val& value, Args) { return markup_of(rt, value, false); }
 
@@ -166,8 +172,8 @@ Result<Val> xmlattr(Runtime& rt, const Val& value, Args args) {
     if (out.size() > 0 || has_space) out.append(" ");
     append_escaped(out, name->marked);
     out.append("=\"");
-    VITRO_TRY_ASSIGN(const MarkedText text, text_of(rt, item));
-    append_escaped(out, text);
+    VITRO_TRY_ASSIGN(const Val text, escape(rt, item, {}));
+    out.append(text.as_string().marked);
     out.append("\"");
   }
   return out.finish();

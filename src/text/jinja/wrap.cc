@@ -103,7 +103,6 @@ class Wrapper {
 
   /// A chunk longer than a line: its beginning fills this one, or it stands alone.
   void take_long(std::vector<Chunk>& current, int64_t length) {
-    const int64_t n_room = std::max<int64_t>(style_.width - length, 1);
     Chunk& chunk = chunks_.back();
     if (!style_.breaks_long_words) {
       if (!current.empty()) return;
@@ -111,13 +110,25 @@ class Wrapper {
       chunks_.pop_back();
       return;
     }
-    size_t end = chunk.range.begin;
-    for (int64_t n = 0; n < n_room; ++n) {
-      end += static_cast<size_t>(decode_utf8(std::string_view(line_.text).substr(end)).n_bytes);
-    }
-    current.push_back({{chunk.range.begin, end}, n_room, chunk.is_space});
+    const auto [end, n_taken] = beginning_of(chunk, style_.width - length);
+    // As in the reference, nothing at all counts as white space, so that a space in front of it stays.
+    current.push_back({{chunk.range.begin, end}, n_taken, chunk.is_space || n_taken == 0});
     chunk.range.begin = end;
-    chunk.n_chars -= n_room;
+    chunk.n_chars -= n_taken;
+  }
+
+  /// Where the first n_room characters of a chunk end, or those up to their last hyphen; and how many these are.
+  std::pair<size_t, int64_t> beginning_of(const Chunk& chunk, int64_t n_room) const {
+    std::pair<size_t, int64_t> all{chunk.range.begin, 0};
+    std::pair<size_t, int64_t> hyphen{0, 0};
+    bool is_word = false;
+    while (all.second < n_room) {
+      const CodePoint c = decode_utf8(std::string_view(line_.text).substr(all.first));
+      all = {all.first + static_cast<size_t>(c.n_bytes), all.second + 1};
+      if (c.value == '-' && is_word) hyphen = all;
+      is_word = is_word || c.value != '-';
+    }
+    return style_.breaks_on_hyphens && hyphen.second > 0 ? hyphen : all;
   }
 
   Runtime& rt_;
