@@ -23,13 +23,25 @@ struct Run {
 struct Stretch {
   ByteRange range;
   Run a, b;
+  bool is_cut_alike = true;
 };
 
-// Tokens that stand for text, in cells.
+// Tokens that stand for text, in cells. Those of the text without a range of their own are of the cell after them: some
+// tokenizers give all bytes of a character to the last one of its tokens.
 std::vector<TokenCell> text_cells(const Encoding& encoding) {
-  std::vector<TokenCell> cells = token_cells(encoding);
-  std::erase_if(cells, [](const TokenCell& cell) { return cell.range.empty(); });
-  return cells;
+  std::vector<TokenCell> out;
+  size_t n_waiting = 0;
+  for (TokenCell cell : token_cells(encoding)) {
+    if (cell.range.empty()) {
+      n_waiting = is_added(encoding, cell.first) ? 0 : n_waiting + 1;
+      continue;
+    }
+    cell.first -= n_waiting;
+    cell.n += n_waiting;
+    n_waiting = 0;
+    out.push_back(cell);
+  }
+  return out;
 }
 
 // Walks both lists of cells to the next place where one of each ends.
@@ -57,6 +69,7 @@ std::vector<Stretch> text_stretches(const Encoding& a, const Encoding& b) {
     };
     stretch.a = add(x, first_i, i, a_end);
     stretch.b = add(y, first_j, j, b_end);
+    stretch.is_cut_alike = i == first_i + 1 && j == first_j + 1 && x[first_i].range == y[first_j].range;
     out.push_back(stretch);
   }
   return out;
@@ -87,15 +100,13 @@ std::string meaning(const Tokenised& t, size_t i) {
 }
 
 bool is_same_token(const Tokenised& a, size_t i, const Tokenised& b, size_t j, bool compares_ids) {
-  const ByteRange x = a.encoding.ranges[i], y = b.encoding.ranges[j];
-  if (x.empty() ? !y.empty() : !(x == y)) return false;
   if (is_added(a.encoding, i) != is_added(b.encoding, j) || meaning(a, i) != meaning(b, j)) return false;
   return !compares_ids || a.encoding.ids[i] == b.encoding.ids[j];
 }
 
 bool is_same(const Stretch& stretch, const Tokenised& a, const Tokenised& b, bool compares_ids) {
   const size_t n = stretch.a.end - stretch.a.begin;
-  if (stretch.b.end - stretch.b.begin != n) return false;
+  if (!stretch.is_cut_alike || stretch.b.end - stretch.b.begin != n) return false;
   for (size_t i = 0; i < n; ++i) {
     if (!is_same_token(a, stretch.a.begin + i, b, stretch.b.begin + i, compares_ids)) return false;
   }
