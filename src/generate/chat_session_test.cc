@@ -172,6 +172,26 @@ TEST_F(ChatTest, APromptThatIsStoppedIsForgottenButNotItsWork) {
   EXPECT_EQ(sequence_.fed, std::vector<TokenId>(sequence_.ids().begin(), sequence_.ids().end()));
 }
 
+// A prompt of one chunk is stopped after it, before there is a reply.
+TEST_F(ChatTest, AShortPromptThatIsStoppedIsForgottenToo) {
+  ChatSession chat = this->chat();
+  int n_shown = 0;
+  const auto stopped = chat.say(
+      "hi",
+      [&](const GeneratedToken&) {
+        ++n_shown;
+        return true;
+      },
+      [](int64_t n_done, int64_t) { return n_done == 0; });
+  ASSERT_FALSE(stopped.has_value());
+  EXPECT_EQ(stopped.error().code, ErrorCode::kCancelled);
+  EXPECT_EQ(n_shown, 0);
+  EXPECT_TRUE(chat.messages().empty());
+  const size_t n_held = sequence_.ids().size();
+  EXPECT_GT(n_held, 0U);
+  EXPECT_EQ(said(chat, "hi").n_reused, static_cast<int64_t>(n_held) - 1);  // the last one again, for its logits
+}
+
 TEST_F(ChatTest, WhatTheTemplateRefusesChangesNothing) {
   ChatSession chat = this->chat();
   said(chat, "x");

@@ -25,16 +25,20 @@ Result<std::span<const float>> ResumedLogits::feed_prompt(std::span<const int32_
   }
   std::span<const int32_t> rest = ids.subspan(static_cast<size_t>(n_reused_));
   const int64_t n_total = std::ssize(rest);
+  VITRO_TRY(check_progress(n_total));
   while (true) {
-    if (on_progress_ && !on_progress_(n_computed_, n_total)) {
-      return fail(ErrorCode::kCancelled, "stopped after {} of {} new tokens", n_computed_, n_total);
-    }
     const auto chunk = rest.first(std::min(rest.size(), static_cast<size_t>(kChunk)));
     VITRO_TRY_ASSIGN(const std::span<const float> logits, sequence_.feed(chunk));
     n_computed_ += std::ssize(chunk);
     rest = rest.subspan(chunk.size());
+    VITRO_TRY(check_progress(n_total));  // after the last chunk too, which often is the only one
     if (rest.empty()) return logits;
   }
+}
+
+Status ResumedLogits::check_progress(int64_t n_total) const {
+  if (!on_progress_ || on_progress_(n_computed_, n_total)) return {};
+  return fail(ErrorCode::kCancelled, "stopped after {} of {} new tokens", n_computed_, n_total);
 }
 
 int64_t ResumedLogits::room() const {

@@ -42,7 +42,7 @@ class SessionSequence : public Sequence {
   SequenceId sequence_;
 };
 
-/// Sees how much of the prompt is computed; false stops.
+/// Sees how much of the prompt is computed, from nothing to all of it; false stops.
 using PromptProgress = std::function<bool(int64_t n_done, int64_t n_total)>;
 
 /// The first feed is the whole prompt: what the sequence holds of it stays, what it holds beyond is forgotten, and the
@@ -64,6 +64,7 @@ class ResumedLogits : public LogitsSource {
 
  private:
   Result<std::span<const float>> feed_prompt(std::span<const int32_t> ids);
+  Status check_progress(int64_t n_total) const;
 
   Sequence& sequence_;
   PromptProgress on_progress_;
