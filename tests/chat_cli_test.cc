@@ -155,6 +155,7 @@ TEST_F(ChatCli, HistoryComesBackInTheNextConversation) {
     EXPECT_FALSE(person.until("漢字").empty()) << person.rest();
     person.type("\r");
     EXPECT_FALSE(person.until("in the context").empty()) << person.rest();
+    EXPECT_FALSE(person.until("> ").empty());  // what is typed before the prompt is the terminal's, not the editor's
     person.type("\x04");
     EXPECT_EQ(person.wait(), 0);
   }
@@ -162,7 +163,12 @@ TEST_F(ChatCli, HistoryComesBackInTheNextConversation) {
   ASSERT_FALSE(person.until("> ").empty()) << person.rest();
   person.type("\x1b[A");
   EXPECT_FALSE(person.until("漢字").empty()) << person.rest();
-  person.type("\r/save " + file("recalled.json") + "\r/quit\r");
+  person.type("\r");
+  EXPECT_FALSE(person.until("in the context").empty()) << person.rest();
+  EXPECT_FALSE(person.until("> ").empty());
+  person.type("/save " + file("recalled.json") + "\r");
+  EXPECT_FALSE(person.until("> ").empty());
+  person.type("/quit\r");
   EXPECT_EQ(person.wait(), 0);
   const auto saved = load_json(folder_.path() / "recalled.json");
   EXPECT_EQ(*saved.find("messages")->as_array()->at(0).find("content")->as_string(), "zwei\nZeilen 漢字");

@@ -53,12 +53,16 @@ class Pty {
   }
   /// What came and was not yet asked for.
   const std::string& rest() const { return seen_; }
-  /// Reads to the end; the exit code, or 128 + the signal.
+  /// Reads to the end; the exit code, or 128 + the signal. A program that is silent for a minute is killed.
   int wait() {
     while (read_some()) {
     }
     int status = 0;
-    ::waitpid(pid_, &status, 0);
+    ::usleep(100000);  // the terminal closes a little before the program is gone
+    if (::waitpid(pid_, &status, WNOHANG) == 0) {
+      ::kill(pid_, SIGKILL);
+      ::waitpid(pid_, &status, 0);
+    }
     is_waited_ = true;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
