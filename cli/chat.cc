@@ -72,7 +72,7 @@ Result<int> run(const ChatCommandOptions& o) {
   VITRO_TRY(prepare(o, chat));
   const std::unique_ptr<LineReader> lines = open_line_reader(state_path("chat_history"));
   if (lines->is_interactive()) greet(o, *model);
-  return ChatRepl(chat, *lines, {.is_json = o.is_json, .shows_prompt = o.shows_prompt}).run();
+  return ChatRepl(chat, *lines, {.is_json = o.is_json, .shows_prompt = o.shows_prompt, .loaded = o.load}).run();
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
 #include "cli/chat_print.h"
 #include "cli/terminal.h"
@@ -22,7 +23,8 @@ std::span<const ChatRepl::Command> ChatRepl::commands() {
       Command{"help", "", &ChatRepl::help, "this list"},
       Command{"reset", "", &ChatRepl::reset, "begin anew; the system message stays"},
       Command{"system", "TEXT", &ChatRepl::system, "set the system message; without TEXT there is none"},
-      Command{"save", "FILE", &ChatRepl::save, "write the conversation as JSON"},
+      Command{"save", "FILE", &ChatRepl::save, "write the conversation as JSON, to a new file or its own"},
+      Command{"save!", "FILE", &ChatRepl::replace, "the same, in place of whatever FILE is"},
       Command{"load", "FILE", &ChatRepl::load, "go on with a saved conversation"},
       Command{"stats", "", &ChatRepl::stats, "tokens kept, computed, generated; speed; room"},
       Command{"undo", "", &ChatRepl::undo, "take the last turn back"},
@@ -156,9 +158,26 @@ void ChatRepl::system(const std::string& text) {
   talk("{}\n", dimmed(text.empty() ? "no system message" : "the system message is set"));
 }
 
+// A file that somebody else wrote may be a model.
 void ChatRepl::save(const std::string& file) {
+  std::error_code unknown;  // what cannot be looked at, the writer reports
+  const bool exists = std::filesystem::exists(std::filesystem::symlink_status(file, unknown));
+  if (exists && !own_files_.contains(file)) {
+    return fail_with({ErrorCode::kInvalidArgument,
+                      fmt::format("{}: there is such a file, which this conversation neither wrote nor loaded; nothing "
+                                  "was written; '/save! {}' replaces it",
+                                  file, file)});
+  }
+  replace(file);
+}
+
+void ChatRepl::replace(const std::string& file) {
+  if (chat_.messages().empty()) {
+    return fail_with({ErrorCode::kInvalidArgument, "the conversation is empty; there is nothing to save"});
+  }
   const Status saved = save_conversation(file, chat_.messages());
   if (!saved) return fail_with(saved.error());
+  own_files_.insert(file);
   talk("{}\n", dimmed(fmt::format("{} messages saved to {}", chat_.messages().size(), file)));
 }
 
@@ -167,6 +186,7 @@ void ChatRepl::load(const std::string& file) {
   if (!messages) return fail_with(messages.error());
   const Status taken = chat_.set_messages(*std::move(messages));
   if (!taken) return fail_with(taken.error().in(file));
+  own_files_.insert(file);
   talk("{}\n", dimmed(fmt::format("{} messages from {}", chat_.messages().size(), file)));
 }
 

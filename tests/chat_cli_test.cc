@@ -91,6 +91,27 @@ TEST_F(ChatCli, SavesAndLoads) {
   EXPECT_EQ(to_string(*resumed.at(0).find("ids")), to_string(*out[0].find("ids")));
 }
 
+TEST_F(ChatCli, SaveReplacesNoFileOfOthers) {
+  const auto content = [&] { return shell("cat " + file("model")).out; };
+  write_file(folder_.path() / "model", "weights");
+  const Ran refused = piped("one\n/save " + file("model") + "\n/save " + file("model") + "\n", "--max-tokens 2");
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_NE(refused.out.find("'/save! " + file("model") + "' replaces it"), std::string::npos) << refused.out;
+  EXPECT_EQ(content(), "weights");
+  const Ran empty = piped("/save! " + file("model") + "\n", "");
+  EXPECT_EQ(empty.code, 1);
+  EXPECT_NE(empty.out.find("nothing to save"), std::string::npos) << empty.out;
+  EXPECT_EQ(content(), "weights");
+  const std::string saves = "one\n/save! " + file("model") + "\ntwo\n/save " + file("model") + "\n";
+  EXPECT_EQ(piped(saves, "--max-tokens 2").code, 0);
+  EXPECT_NE(content().find("two"), std::string::npos) << content();
+  const std::string resave = "three\n/save " + file("model") + "\n";
+  EXPECT_EQ(piped(resave, "--max-tokens 2").code, 1);
+  EXPECT_EQ(piped(resave, "--max-tokens 2 --load-chat " + file("model")).code, 0);
+  EXPECT_EQ(piped("/load " + file("model") + "\n" + resave, "--max-tokens 2").code, 0);
+  EXPECT_NE(content().find("three"), std::string::npos) << content();
+}
+
 TEST_F(ChatCli, RefusesWhatDoesNotFitAndGoesOn) {
   const std::string longer(200, 'x');
   const Ran ran = piped("one\n" + longer + " y z\n/undo\ntwo\n/undoo\n!\n", "--context 56 --max-tokens 24");
