@@ -22,6 +22,12 @@ constexpr const char* kTemplate =
     "{%- endfor -%}\n"
     "{%- if add_generation_prompt -%}<s>assistant: {% endif %}";
 
+/// The editor shows its prompt a moment before it takes the terminal; what is typed before that is the terminal's.
+void expect_prompt(Pty& person) {
+  EXPECT_FALSE(person.until("> ").empty()) << person.rest();
+  ::usleep(100000);
+}
+
 class ChatCli : public ::testing::Test {
  protected:
   ChatCli() : model_(write_random_model(folder_.path(), {.d_model = 64, .d_ff = 64, .vocab_size = 322})) {
@@ -148,16 +154,16 @@ TEST_F(ChatCli, ComparesRawAndTemplate) {
 
 TEST_F(ChatCli, ControlCStopsTheReplyNotTheProgram) {
   Pty person(chat("--context 200000"));
-  ASSERT_FALSE(person.until("> ").empty()) << person.rest();
+  expect_prompt(person);
   person.type("talk\r");
   ASSERT_FALSE(person.until("talk").empty());
   ::usleep(300000);
   person.type("\x03");
   EXPECT_FALSE(person.until("what was said stays").empty()) << person.rest().size();
-  EXPECT_FALSE(person.until("> ").empty());
+  expect_prompt(person);
   person.type("/stats\r");
   EXPECT_FALSE(person.until("1 replies").empty()) << person.rest();
-  EXPECT_FALSE(person.until("> ").empty());
+  expect_prompt(person);
   // At the prompt it drops the line; the second one leaves.
   person.type("half a line");
   EXPECT_FALSE(person.until("half a line").empty());
@@ -171,24 +177,24 @@ TEST_F(ChatCli, ControlCStopsTheReplyNotTheProgram) {
 TEST_F(ChatCli, HistoryComesBackInTheNextConversation) {
   {
     Pty person(chat("--max-tokens 2"));
-    ASSERT_FALSE(person.until("> ").empty()) << person.rest();
+    expect_prompt(person);
     person.type("\x1b[200~zwei\rZeilen 漢字\x1b[201~");
     EXPECT_FALSE(person.until("漢字").empty()) << person.rest();
     person.type("\r");
     EXPECT_FALSE(person.until("in the context").empty()) << person.rest();
-    EXPECT_FALSE(person.until("> ").empty());  // what is typed before the prompt is the terminal's, not the editor's
+    expect_prompt(person);
     person.type("\x04");
     EXPECT_EQ(person.wait(), 0);
   }
   Pty person(chat("--max-tokens 2"));
-  ASSERT_FALSE(person.until("> ").empty()) << person.rest();
+  expect_prompt(person);
   person.type("\x1b[A");
   EXPECT_FALSE(person.until("漢字").empty()) << person.rest();
   person.type("\r");
   EXPECT_FALSE(person.until("in the context").empty()) << person.rest();
-  EXPECT_FALSE(person.until("> ").empty());
+  expect_prompt(person);
   person.type("/save " + file("recalled.json") + "\r");
-  EXPECT_FALSE(person.until("> ").empty());
+  expect_prompt(person);
   person.type("/quit\r");
   EXPECT_EQ(person.wait(), 0);
   const auto saved = load_json(folder_.path() / "recalled.json");
