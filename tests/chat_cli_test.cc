@@ -169,6 +169,7 @@ TEST_F(ChatCli, ControlCStopsTheReplyNotTheProgram) {
   EXPECT_FALSE(person.until("half a line").empty());
   person.type("\x03");
   EXPECT_FALSE(person.until("ctrl-C again").empty()) << person.rest();
+  expect_prompt(person);
   person.type("\x03");
   EXPECT_EQ(person.wait(), 0);
   EXPECT_EQ(person.rest().find("tokens at"), std::string::npos) << person.rest();
