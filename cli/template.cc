@@ -214,8 +214,12 @@ Result<std::string> jsonl_answer(const ChatTemplate* chat_template, std::string_
   request.messages = *messages;
   request.now = options.now;
   request.is_prepared = options.is_prepared();
-  const Value* kwargs = value.find("kwargs");
-  if (kwargs != nullptr && kwargs->as_object() != nullptr) request.variables = *kwargs->as_object();
+  if (const Value* kwargs = value.find("kwargs"); kwargs != nullptr && !kwargs->is_null()) {
+    if (kwargs->as_object() == nullptr) {
+      return fail(ErrorCode::kInvalidArgument, "kwargs must be an object, not {}", kwargs->kind_name());
+    }
+    request.variables = *kwargs->as_object();
+  }
   request.tools = take_value(request.variables, "tools");
   request.documents = take_value(request.variables, "documents");
   VITRO_TRY_ASSIGN(request.add_generation_prompt, take_flag(request.variables, "add_generation_prompt", false));
@@ -262,6 +266,12 @@ std::optional<std::string> wrong_usage(const Options& options) {
   if (options.model.empty() && options.file.empty() && !options.as_jsonl) return "give a MODEL or --file";
   if (options.as_ids && !options.file.empty()) return "--ids needs a MODEL with a tokenizer, not --file";
   if (options.as_jsonl && options.as_ids) return "--jsonl writes texts; it cannot be combined with --ids";
+  const bool has_request = !options.messages.empty() || !options.tools.empty() || !options.documents.empty() ||
+                           !options.variables.empty() || options.as_json;
+  if (options.as_jsonl && has_request) {
+    return "with --jsonl the lines bring messages and kwargs: MESSAGES, --tools, --documents, --var and --json do not "
+           "count";
+  }
   return std::nullopt;
 }
 

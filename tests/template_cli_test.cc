@@ -71,6 +71,15 @@ TEST_F(TemplateCli, WritesIdsInWhichWhatPeopleSaidStaysText) {
   EXPECT_EQ(to_string(*whole.find("from_request")), "[[" + n + "," + std::to_string(2 * content.size()) + "]]");
 }
 
+TEST_F(TemplateCli, RefusesWhatLinesBringThemselves) {
+  for (const char* option :
+       {"chat.json", "--tools tools.json", "--documents tools.json", "--var a=1", "--json", "--ids"}) {
+    EXPECT_EQ(run("--file T.jinja --jsonl " + std::string(option), "").code, 2) << option;
+  }
+  EXPECT_NE(run("--file T.jinja --jsonl", R"({"messages":[],"kwargs":3})").out.find("kwargs must be an object"),
+            std::string::npos);
+}
+
 TEST_F(TemplateCli, AnswersLineByLine) {
   const std::string lines =
       R"({"messages":[{"role":"user","content":"a"}],"kwargs":{"add_generation_prompt":true,"mood":1}})"

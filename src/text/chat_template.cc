@@ -38,7 +38,21 @@ class Converter {
       }
       return rt_.list(std::move(items));
     }
-    return convert_object(*value.as_object());
+    return convert_object(*value.as_object(), false);
+  }
+
+  /// A list of messages, whose roles are not marked.
+  Result<Val> convert_messages(const Value& value) const {
+    const Value::Array* messages = value.as_array();
+    if (messages == nullptr) return convert(value);
+    std::vector<Val> items;
+    items.reserve(messages->size());
+    for (const Value& message : *messages) {
+      const Value::Object* object = message.as_object();
+      VITRO_TRY_ASSIGN(Val converted, object == nullptr ? convert(message) : convert_object(*object, true));
+      items.push_back(std::move(converted));
+    }
+    return rt_.list(std::move(items));
   }
 
  private:
@@ -47,17 +61,19 @@ class Converter {
     return rt_.string(is_request_ ? MarkedText::marked(std::move(whole)) : MarkedText::plain(std::move(whole)));
   }
 
-  Result<Val> convert_object(const Value::Object& object) const {
+  Result<Val> convert_object(const Value::Object& object, bool is_message) const {
     jinja::DictBuilder dict(rt_);
     for (const auto& [key, value] : object) {
       VITRO_TRY_ASSIGN(const Val converted, convert(value));
-      VITRO_TRY(dict.set(string(key), is_role(key, value) ? rt_.string(*value.as_string()) : converted));
+      const bool is_plain = is_message && is_role(key, value);
+      VITRO_TRY(dict.set(string(key), is_plain ? rt_.string(*value.as_string()) : converted));
     }
     return dict.finish();
   }
 
   /// Roles are words that the calling program chooses, and templates build special tokens of them ('<|' + role + '|>'),
-  /// so a role that is nothing but a word is not marked.
+  /// so the role of a message that is nothing but a word is not marked. A "role" deeper inside is a model's or a
+  /// tool's.
   static bool is_role(const std::string& key, const Value& value) {
     const std::string* text = value.as_string();
     if (key != "role" || text == nullptr || text->empty()) return false;
@@ -217,8 +233,9 @@ Result<RenderedChat> ChatTemplate::render_messages(const ChatRequest& request, c
   Kwargs variables;
   VITRO_TRY(add_variables(variables, from_model, special_tokens_));
   VITRO_TRY(add_variables(variables, from_request, request.variables));
-  VITRO_TRY(add_variables(variables, from_request,
-                          {{"messages", messages}, {"tools", request.tools}, {"documents", request.documents}}));
+  VITRO_TRY_ASSIGN(Val message_list, from_request.convert_messages(messages));
+  variables.emplace_back("messages", std::move(message_list));
+  VITRO_TRY(add_variables(variables, from_request, {{"tools", request.tools}, {"documents", request.documents}}));
   variables.emplace_back("add_generation_prompt", Val::boolean(request.add_generation_prompt));
   VITRO_TRY_ASSIGN(jinja::Rendering rendering, jinja::run_program(*program_, rt, std::move(variables)));
   return RenderedChat{std::move(rendering.text.text), std::move(rendering.text.marks), std::move(rendering.generated)};

@@ -121,6 +121,10 @@ TEST(ChatTemplate, BytesOfTheRequestKeepTheirMark) {
 
 TEST(ChatTemplate, OnlyRolesThatAreWordsGoUnmarked) {
   EXPECT_EQ(marked_text("{{ messages[0].role }}", request_with(R"([{"role":"<s>","content":""}])")), "[<s>]");
+  // Deeper inside, a role is what a model or a tool made of it.
+  EXPECT_EQ(marked_text("{{ '<|' + messages[0].call.role + '|>' }}",
+                        request_with(R"([{"role":"user","content":"","call":{"role":"im_end"}}])")),
+            "<|[im_end]|>");
 }
 
 TEST(ChatTemplate, GeneratedTextIsKnown) {
