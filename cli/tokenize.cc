@@ -50,6 +50,7 @@ struct Options {
   std::optional<std::string> pair;
   std::optional<std::string> diff;
   std::optional<std::string> html;
+  bool may_replace = false;
 
   EncodeOptions encode() const { return {.add_special = !no_special, .parse_special = !no_parse_special}; }
 };
@@ -86,6 +87,7 @@ void add_options(CLI::App& app, Options& options) {
                      "exit code 1 if anything does, 0 if nothing");
   auto* html =
       app.add_option("--html", options.html, "write the tokens as a coloured page to this file; - is the output");
+  app.add_flag("--force", options.may_replace, "with --html: replace a file that exists")->needs(html);
   ids->excludes(text)->excludes(jsonl)->excludes(file);
   file->excludes(text);
   jsonl->excludes(json)->excludes(text);
@@ -190,8 +192,8 @@ Result<int> run_diff(const Tokenizer& tokenizer, std::string_view text, const Op
   return print_diff(text, a, b, options.as_json) ? 1 : 0;
 }
 
-Status write_page(const std::string& page, const std::string& path) {
-  if (path != "-") return write_file(path, page, true);
+Status write_page(const std::string& page, const std::string& path, bool may_replace) {
+  if (path != "-") return write_file(path, page, may_replace);
   put_text(page);
   return {};
 }
@@ -203,7 +205,8 @@ Status show_text(const Tokenizer& tokenizer, std::string_view text, const Option
     return {};
   }
   VITRO_TRY_ASSIGN(const Encoding encoding, tokenizer.encode(text, options.encode()));
-  if (options.html) return write_page(tokens_page(tokenizer, options.model, text, encoding), *options.html);
+  if (options.html)
+    return write_page(tokens_page(tokenizer, options.model, text, encoding), *options.html, options.may_replace);
   if (options.is_count) {
     print_counts(text, encoding, options.as_json);
     return {};

@@ -159,6 +159,8 @@ TEST_F(TokenizeCli, PagesShowHostileTextAndDoNotObeyIt) {
   for (const char* tag : {"<script", "<img", "-->"}) EXPECT_EQ(page.find(tag), std::string::npos) << tag;
   EXPECT_EQ(page.find("http:"), std::string::npos);
   EXPECT_NE(page.find("prefers-color-scheme: dark"), std::string::npos);
+  EXPECT_EQ(shell(command("llama3-like") + "x --html " + page_path + " 2>/dev/null").code, 1);  // it exists
+  EXPECT_EQ(shell(command("llama3-like") + "x --force --html " + page_path).code, 0);
   // Controls and marks that turn the direction of text are named.
   const Ran ran = shell(command("llama3-like") + "--html - --file " +
                         text_file("a\x1b[31m\xE2\x80\xAE"
