@@ -53,7 +53,8 @@ TEST_F(LoadChatFiles, TokenizerConfigHoldsATemplateAndTokens) {
   EXPECT_EQ(token(files, "bos_token"), "<s>");
   EXPECT_EQ(token(files, "eos_token"), "</s>");
   EXPECT_EQ(Value(files.special_tokens).find("unk_token"), nullptr);
-  const Value::Array* more = Value(files.special_tokens).find("additional_special_tokens")->as_array();
+  const Value special(files.special_tokens);
+  const Value::Array* more = special.find("additional_special_tokens")->as_array();
   ASSERT_EQ(more->size(), 2U);
   EXPECT_EQ(*more->at(1).as_string(), "<b>");
   EXPECT_EQ(source_of(load("tokenizer_config.json")), "T");
