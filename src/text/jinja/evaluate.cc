@@ -219,7 +219,7 @@ Result<Val> Interpreter::call(const Val& callee, Arguments args) {
     case Kind::kMethod: {
       const MethodObject& method = callee.as<MethodObject>();
       if (!method.self.is(Kind::kLoop)) return call_method(rt_, method, std::move(args));
-      return call_loop_method(method.self.as<LoopObject>(), method.self, method.name, std::move(args));
+      return call_loop_method(method.self.as<LoopObject>(), method.name, std::move(args));
     }
     case Kind::kLoop: {
       LoopObject& loop = callee.as<LoopObject>();

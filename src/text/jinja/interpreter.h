@@ -86,7 +86,7 @@ class Interpreter {
   Status peek(LoopObject& loop);
   Result<int64_t> loop_length(LoopObject& loop);
   Result<Val> loop_attribute(const Val& loop_value, std::string_view name);
-  Result<Val> call_loop_method(LoopObject& loop, const Val& loop_value, std::string_view name, Arguments args);
+  Result<Val> call_loop_method(LoopObject& loop, std::string_view name, Arguments args);
 
   // expressions: evaluate.cc
   Result<Val> eval(const Expr& e);

@@ -174,8 +174,7 @@ Result<Val> Interpreter::loop_attribute(const Val& loop_value, std::string_view 
   return Val::integer(length - loop.index0 - (name == "revindex" ? 0 : 1));
 }
 
-Result<Val> Interpreter::call_loop_method(LoopObject& loop, const Val& loop_value, std::string_view name,
-                                          Arguments args) {
+Result<Val> Interpreter::call_loop_method(LoopObject& loop, std::string_view name, Arguments args) {
   if (!args.kwargs.empty()) {
     return raise("LoopContext.{}() got an unexpected keyword argument '{}'", name, args.kwargs[0].first);
   }
