@@ -9,7 +9,9 @@
 
 #include "cli/commands.h"
 #include "cli/engine.h"
+#include "cli/json_lines.h"
 #include "cli/options.h"
+#include "cli/template_variables.h"
 #include "cli/terminal.h"
 #include "formats/json.h"
 #include "text/chat_template.h"
@@ -20,7 +22,6 @@ namespace vitro {
 namespace {
 
 constexpr std::string_view kName = "template";
-constexpr size_t kMaxLineBytes = size_t{64} << 20;
 constexpr const char* kExample =
     "Example:\n"
     "  echo '[{\"role\":\"user\",\"content\":\"Hi\"}]' | vitro template MODEL - --add-generation-prompt\n"
@@ -103,19 +104,6 @@ Result<ChatTemplate> open_template(const Options& options, bool has_tools) {
   return compiled;
 }
 
-Result<Value::Object> parse_variables(const Options& options) {
-  Value::Object out;
-  for (const std::string& text : options.variables) {
-    const size_t equals = text.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      return fail(ErrorCode::kInvalidArgument, "--var {}: expected KEY=JSON", text);
-    }
-    VITRO_TRY_ASSIGN(Value value, parse_json(std::string_view(text).substr(equals + 1), "--var " + text));
-    set_variable(out, std::string_view(text).substr(0, equals), std::move(value));
-  }
-  return out;
-}
-
 Result<ChatRequest> make_request(const Options& options) {
   ChatRequest request;
   VITRO_TRY_ASSIGN(request.messages, read_json(options.messages.empty() ? "-" : options.messages));
@@ -126,21 +114,13 @@ Result<ChatRequest> make_request(const Options& options) {
   if (!options.documents.empty()) {
     VITRO_TRY_ASSIGN(request.documents, read_json(options.documents));
   }
-  VITRO_TRY_ASSIGN(request.variables, parse_variables(options));
+  VITRO_TRY_ASSIGN(request.variables, parse_variables(options.variables));
   request.add_generation_prompt = options.add_generation_prompt && !options.continues;
   request.continue_final_message = options.continues;
   request.now = options.now;
   request.is_prepared = options.is_prepared();
   return request;
 }
-
-std::string json_ranges(const std::vector<ByteRange>& ranges) {
-  std::string out;
-  for (const ByteRange& r : ranges) out += fmt::format("{}[{},{}]", out.empty() ? "" : ",", r.begin, r.end);
-  return "[" + out + "]";
-}
-
-std::string json_ids(const std::vector<TokenId>& ids) { return fmt::format("[{}]", fmt::join(ids, ",")); }
 
 /// Ids of the whole text: no token is added to what the template wrote, and only what the template wrote is special.
 Result<std::vector<TokenId>> encode_chat(const Options& options, const RenderedChat& chat) {
@@ -230,17 +210,6 @@ Result<std::string> jsonl_answer(const ChatTemplate* chat_template, std::string_
   }
   VITRO_TRY_ASSIGN(const RenderedChat chat, (own ? *own : *chat_template).render(request));
   return json_quote(chat.text);
-}
-
-/// The next line without its end; of one that is too long, kMaxLineBytes + 1 bytes. False at the end of the input.
-bool next_line(std::FILE* in, std::string& line) {
-  line.clear();
-  int c = 0;
-  bool is_any = false;
-  for (; (c = ::getc_unlocked(in)) != EOF && c != '\n'; is_any = true) {
-    if (line.size() <= kMaxLineBytes) line += static_cast<char>(c);
-  }
-  return is_any || c == '\n';
 }
 
 int run_jsonl(const Options& options) {

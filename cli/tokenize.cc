@@ -10,6 +10,7 @@
 #include "base/write_file.h"
 #include "cli/commands.h"
 #include "cli/engine.h"
+#include "cli/json_lines.h"
 #include "cli/options.h"
 #include "cli/terminal.h"
 #include "cli/tokenize_diff.h"
@@ -22,7 +23,6 @@ namespace vitro {
 namespace {
 
 constexpr std::string_view kName = "tokenize";
-constexpr size_t kMaxLineBytes = size_t{64} << 20;
 constexpr const char* kExample =
     "Example:\n"
     "  vitro tokenize tests/data/tokens/llama3-like.tokenizer.json 'The glass is clear.'\n"
@@ -117,18 +117,6 @@ Result<std::string> jsonl_answer(const Tokenizer& tokenizer, std::string_view li
     return fail(ErrorCode::kInvalidArgument, "a JSON string is needed, this is {}", value.kind_name());
   VITRO_TRY_ASSIGN(const Encoding encoding, tokenizer.encode(*text, options.encode()));
   return encoding_json(tokenizer, *text, encoding, options.has_decoded);
-}
-
-/// The next line without its end; of one that is too long, kMaxLineBytes + 1 bytes, and the rest is skipped. False at
-/// the end of the file.
-bool next_line(std::FILE* in, std::string& line) {
-  line.clear();
-  int c = 0;
-  bool is_any = false;
-  for (; (c = ::getc_unlocked(in)) != EOF && c != '\n'; is_any = true) {
-    if (line.size() <= kMaxLineBytes) line += static_cast<char>(c);
-  }
-  return is_any || c == '\n';
 }
 
 int run_jsonl(const Tokenizer& tokenizer, const Options& options) {

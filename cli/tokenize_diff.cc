@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "cli/json_lines.h"
 #include "cli/table.h"
 #include "cli/terminal.h"
 #include "cli/tokenize_view.h"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cli/json_lines.h"
 #include "cli/terminal.h"
 #include "formats/json.h"
 #include "text/utf8.h"
@@ -24,20 +25,6 @@ std::vector<ByteRange> code_point_offsets(std::string_view text, const std::vect
   std::vector<ByteRange> out;
   for (const ByteRange& range : ranges) out.push_back({index[range.begin], index[range.end]});
   return out;
-}
-
-template <class Items, class Write>
-std::string json_list(const Items& items, Write&& write) {
-  std::string out = "[";
-  for (const auto& item : items) {
-    if (out.size() > 1) out += ',';
-    out += write(item);
-  }
-  return out + "]";
-}
-
-std::string json_ranges(const std::vector<ByteRange>& ranges) {
-  return json_list(ranges, [](const ByteRange& r) { return fmt::format("[{},{}]", r.begin, r.end); });
 }
 
 }  // namespace
@@ -92,10 +79,6 @@ std::string decoded(const Tokenizer& tokenizer, TokenId id) {
     rest.remove_prefix(n);
   }
   return out;
-}
-
-std::string json_ids(const std::vector<TokenId>& ids) {
-  return json_list(ids, [](TokenId id) { return std::to_string(id); });
 }
 
 std::string json_pieces(const Tokenizer& tokenizer, const std::vector<TokenId>& ids) {

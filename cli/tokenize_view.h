@@ -34,8 +34,6 @@ std::string decoded(const Tokenizer& tokenizer, TokenId id);
 /// {"ids":[],"tokens":[],"offsets":[],"byte_offsets":[]}, with "decoded" if asked for.
 std::string encoding_json(const Tokenizer& tokenizer, std::string_view text, const Encoding& encoding,
                           bool has_decoded);
-/// [1,2]
-std::string json_ids(const std::vector<TokenId>& ids);
 /// ["piece",...]
 std::string json_pieces(const Tokenizer& tokenizer, const std::vector<TokenId>& ids);
 

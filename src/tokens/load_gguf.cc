@@ -14,24 +14,11 @@ namespace {
 
 constexpr std::string_view kSpaceMark = "\u2581";
 
+/// As SentencePiece numbers kinds; 0 is a normal one too.
 Result<TokenKind> kind_of(int64_t type) {
-  switch (type) {
-    case 0:
-    case 1:
-      return TokenKind::kNormal;
-    case 2:
-      return TokenKind::kUnknown;
-    case 3:
-      return TokenKind::kControl;
-    case 4:
-      return TokenKind::kUserDefined;
-    case 5:
-      return TokenKind::kUnused;
-    case 6:
-      return TokenKind::kByte;
-    default:
-      return fail(ErrorCode::kCorrupt, "'tokenizer.ggml.token_type' holds {}, known are 0 to 6", type);
-  }
+  if (type == 0) return TokenKind::kNormal;
+  if (const auto kind = sentencepiece_kind(type)) return *kind;
+  return fail(ErrorCode::kCorrupt, "'tokenizer.ggml.token_type' holds {}, known are 0 to 6", type);
 }
 
 /// Optional per-token arrays, checked against the number of tokens.

@@ -26,25 +26,6 @@ Status each_field(std::span<const std::byte> message, std::string_view where,
   }
 }
 
-Result<TokenKind> kind_of(int32_t type) {
-  switch (type) {
-    case 1:
-      return TokenKind::kNormal;
-    case 2:
-      return TokenKind::kUnknown;
-    case 3:
-      return TokenKind::kControl;
-    case 4:
-      return TokenKind::kUserDefined;
-    case 5:
-      return TokenKind::kUnused;
-    case 6:
-      return TokenKind::kByte;
-    default:
-      return fail(ErrorCode::kUnsupported, "piece type {}, known are 1 to 6", type);
-  }
-}
-
 Status read_piece_field(const ProtoField& field, SentencePieceModel::Piece& out) {
   if (field.number == 1) {
     VITRO_TRY_ASSIGN(out.text, field.text());
@@ -52,7 +33,9 @@ Status read_piece_field(const ProtoField& field, SentencePieceModel::Piece& out)
     VITRO_TRY_ASSIGN(out.score, field.real());
   } else if (field.number == 3) {
     VITRO_TRY_ASSIGN(const int32_t type, field.integer());
-    VITRO_TRY_ASSIGN(out.kind, kind_of(type));
+    const auto kind = sentencepiece_kind(type);
+    if (!kind) return fail(ErrorCode::kUnsupported, "piece type {}, known are 1 to 6", type);
+    out.kind = *kind;
   }
   return {};
 }

@@ -2,6 +2,7 @@
 #include "tokens/vocabulary.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include "formats/json.h"
@@ -91,6 +92,13 @@ TokenId Vocabulary::find(std::string_view piece, const WordKey& key) const {
     if (is_same(slot, piece, key.head)) return slot.id;
   }
   return -1;
+}
+
+std::optional<TokenKind> sentencepiece_kind(int64_t number) {
+  constexpr std::array kKinds = {TokenKind::kNormal,      TokenKind::kUnknown, TokenKind::kControl,
+                                 TokenKind::kUserDefined, TokenKind::kUnused,  TokenKind::kByte};
+  if (number < 1 || number > static_cast<int64_t>(kKinds.size())) return std::nullopt;
+  return kKinds[static_cast<size_t>(number - 1)];
 }
 
 int byte_token_value(std::string_view piece) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -62,5 +63,8 @@ class Vocabulary {
 
 /// Value of a byte token "<0x0A>", or -1 if the piece is not written so.
 int byte_token_value(std::string_view piece);
+
+/// The kind that SentencePiece numbers so (1 to 6; GGUF files take the numbers over); nothing for other numbers.
+std::optional<TokenKind> sentencepiece_kind(int64_t number);
 
 }  // namespace vitro
