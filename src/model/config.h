@@ -105,12 +105,28 @@ struct AttentionSpec {
 
 enum class ActivationKind : uint8_t { kSilu, kGeluTanh, kGeluErf, kRelu, kReluSquared, kQuickGelu, kClampedSwiglu };
 
-/// Mixture of experts; n_expert 0: dense.
+/// How the router's logits become the weights of the chosen experts. softmax: over all experts, then the best are
+/// taken; softmax_selected: over the best alone; sigmoid: each expert by itself.
+enum class RouterScore : uint8_t { kSoftmax, kSoftmaxSelected, kSigmoid };
+/// What a group of experts is worth where only the best groups may be chosen from.
+enum class GroupScore : uint8_t { kMax, kSumOfTwo };
+
+/// Mixture of experts (Shazeer et al. 2017, arXiv 1701.06538); n_expert 0: dense.
 struct MoeSpec {
   int64_t n_expert = 0;
   int64_t n_expert_used = 0;
-  int64_t d_ff_expert = 0;
-  int64_t n_expert_shared = 0;
+  int64_t d_ff_expert = 0;  ///< width of each routed expert
+  int64_t d_ff_shared = 0;  ///< width of what all tokens pass beside them, all shared experts together; 0: none
+  RouterScore score = RouterScore::kSoftmax;
+  bool is_renormalised = false;  ///< weights of the chosen divided by their sum
+  double routed_scale = 1.0;     ///< multiplies the weights
+  int64_t n_group = 1;           ///< experts are in so many groups,
+  int64_t n_group_used = 1;      ///< of which the best may be chosen from
+  GroupScore group_score = GroupScore::kMax;
+  bool has_router_bias = false;     ///< added to the logits (gpt-oss)
+  bool has_selection_bias = false;  ///< added to the scores when choosing only (DeepSeek-V3); not trained by gradients
+  bool has_expert_bias = false;     ///< biases of every matrix of every expert
+  bool has_shared_gate = false;     ///< the shared part is multiplied by a sigmoid of its own (Qwen2-MoE)
   friend bool operator==(const MoeSpec&, const MoeSpec&) = default;
 };
 
@@ -172,6 +188,12 @@ struct ModelConfig {
   int64_t n_token_types = 0;
 
   std::vector<BlockSpec> blocks = {};  ///< n_layer of them; layers may differ
+  /// Encoder-decoders: the stack that reads the source; `blocks` is then the decoder. An encoder alone is `blocks`.
+  std::vector<BlockSpec> encoder_blocks = {};
+  /// T5's relative positions: rows of the table of biases, shared by the layers of a stack; 0: none.
+  int64_t n_bias_buckets = 0;
+  int64_t bias_max_distance = 0;  ///< distances from here on share the last bucket
+  bool has_pooler = false;        ///< a matrix and tanh over the first token (BERT)
 
   NormSpec final_norm = {};
   bool is_head_tied = false;
