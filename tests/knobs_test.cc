@@ -146,7 +146,7 @@ const std::vector<Knob> kKnobs = {
     {"moe.n_expert", "llama-gqa", moe([](auto&) {}), kRefused},
     {"moe.n_expert_used", "llama-gqa", moe([](auto& m) { m.n_expert_used = 2; }), kRefused},
     {"moe.d_ff_expert", "llama-gqa", moe([](auto& m) { m.d_ff_expert = 8; }), kRefused},
-    {"moe.n_expert_shared", "llama-gqa", moe([](auto& m) { m.n_expert_shared = 1; }), kRefused},
+    {"moe.d_ff_shared", "llama-gqa", moe([](auto& m) { m.d_ff_shared = 1; }), kRefused},
     // blocks
     {"block.norm_place", "gemma2", block([](auto& b) { b.norm_place = NormPlace::kPre; }), kTensors},
     {"block.norm_place", "opt-postnorm", block([](auto& b) { b.norm_place = NormPlace::kPre; })},

@@ -20,6 +20,8 @@ struct CachePolicy {
   bool is_latent_expanded = false;  ///< MLA: K and V of every head instead of the latent vector
 };
 
+/// Bytes of one position in a layer with such attention.
+int64_t layer_cache_bytes_per_token(const AttentionSpec& attn, CacheType type, bool is_latent_expanded = false);
 /// Bytes of one position in all layers, no pages, no windows: "a token costs".
 int64_t cache_bytes_per_token(const ModelConfig& config, CacheType type, bool is_latent_expanded = false);
 

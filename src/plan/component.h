@@ -49,6 +49,7 @@ enum class RowsOf : uint8_t {
   kLogits,  ///< rows that logits are asked for
   kNone     ///< looked up, added, not multiplied: embeddings, positions
 };
+inline constexpr int kNRowsOf = static_cast<int>(RowsOf::kNone) + 1;
 RowsOf rows_of(std::string_view slot_name);
 
 }  // namespace vitro

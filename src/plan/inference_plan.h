@@ -22,18 +22,18 @@ enum class EngineKind : uint8_t {
 };
 
 struct InferenceShape {
-  SessionShape session;        ///< context, sequences, batch, cache type, page size, threads
+  SessionShape session;  ///< context, sequences, batch, cache type, page size, threads
   EngineKind engine = EngineKind::kVitro;
   bool is_naive_attention = false;  ///< the n x n scores of a layer in memory, all heads
   int64_t n_source = 0;             ///< positions of the source of an encoder-decoder
 };
 
 struct InferencePlan {
-  PlanItem memory;          ///< parts: weights, cache, activations, ...; amount: all bytes
-  WeightsPlan weights;
+  PlanItem memory = {};  ///< parts: weights, cache, activations, ...; amount: all bytes
+  WeightsPlan weights = {};
   int64_t cache_bytes_per_token = 0;
-  std::string_view peak_step;  ///< moment of a pass with the most live activations, and the largest buffer then
-  std::string_view peak_buffer;
+  std::string_view peak_step = {};  ///< moment of a pass with the most live activations, and the largest buffer then
+  std::string_view peak_buffer = {};
   int64_t n_bytes() const { return memory.amount; }
 };
 

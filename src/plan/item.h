@@ -20,7 +20,7 @@ struct PlanItem {
   std::string name;    ///< "attention", "layers with window 512", "logits"
   int64_t amount = 0;  ///< of a parent: the sum of its parts. kSaturated: does not fit into 64 bits
   Certainty certainty = Certainty::kExact;
-  std::string formula = {};      ///< in the names of the description: "n_layer x 2 x n_kv_head x d_head x 2 B"
+  std::string formula = {};     ///< in the names of the description: "n_layer x 2 x n_kv_head x d_head x 2 B"
   std::string arithmetic = {};  ///< the same with the numbers put in: "32 x 2 x 32 x 128 x 2 B"
   std::vector<PlanItem> parts = {};
 };

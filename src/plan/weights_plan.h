@@ -5,12 +5,14 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "base/result.h"
 #include "model/config.h"
 #include "plan/component.h"
 #include "plan/item.h"
 #include "plan/weight_format.h"
+#include "tensor/shape.h"
 #include "weights/bind.h"
 #include "weights/slot.h"
 
@@ -25,21 +27,40 @@ struct WeightStorage {
   bool is_panels = false;
 };
 
+/// Tensors of one shape and size.
+struct TensorKind {
+  Shape shape;
+  int64_t tensor_bytes = 0;
+  int64_t n_tensors = 0;
+};
+
 struct ComponentWeights {
   int64_t n_parameters = 0;
   int64_t n_active = 0;  ///< of the experts only those that one token passes
   int64_t n_matrix = 0;  ///< of n_parameters, those in matrices
   int64_t n_bytes = 0;
+  std::vector<TensorKind> kinds = {};  ///< in order of first use
+};
+
+/// Matrices of one component that the same rows pass: what their products cost.
+struct MatrixSum {
+  int64_t n_active = 0;  ///< elements that one row meets
+  int64_t n_edges = 0;   ///< inputs and outputs of one row, all products together
+  int64_t n_bytes = 0;
 };
 
 struct WeightsPlan {
   std::array<ComponentWeights, kNComponents> components{};
-  int64_t table_bytes = 0;   ///< tensors that are no parameters (rotary factors)
+  std::array<std::array<MatrixSum, kNRowsOf>, kNComponents> matrices{};
+  int64_t table_bytes = 0;  ///< tensors that are no parameters (rotary factors)
   int64_t largest_layer_bytes = 0;
-  int64_t n_matrices = 0;        ///< tensors
-  int64_t largest_matrix = 0;    ///< parameters of the largest matrix that is neither embedding nor head
+  int64_t n_matrices = 0;      ///< tensors
+  int64_t largest_matrix = 0;  ///< parameters of the largest matrix that is neither embedding nor head
 
   const ComponentWeights& operator[](Component component) const { return components[static_cast<size_t>(component)]; }
+  const MatrixSum& matrix(Component component, RowsOf rows) const {
+    return matrices[static_cast<size_t>(component)][static_cast<size_t>(rows)];
+  }
   ComponentWeights total() const;
 };
 

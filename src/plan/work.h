@@ -2,9 +2,12 @@
 // weighted sums are counted twice over: all pairs, and those that the mask lets through.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
-#include <vector>
+#include <string_view>
 
+#include "kernels/cache_type.h"
 #include "model/config.h"
 #include "plan/item.h"
 #include "plan/weights_plan.h"
@@ -16,8 +19,9 @@ struct PassShape {
   int64_t n_rows = 1;
   int64_t n_past = 0;
   int64_t n_sequences = 1;
-  int64_t n_logits = 1;  ///< rows of each sequence that logits are asked for
-  int64_t n_source = 0;  ///< rows of the encoder of an encoder-decoder; 0: its output is there already
+  int64_t n_logits = 1;         ///< rows of each sequence that logits are asked for
+  int64_t n_source = 0;         ///< positions of the source of an encoder-decoder
+  bool has_new_source = false;  ///< the encoder runs in this pass
 };
 
 /// Parts in the order of a layer.
@@ -50,14 +54,16 @@ struct WorkTypes {
   int64_t element_bytes = 2;
 };
 
-/// Matrix products from the slots behind `weights` (2 x rows x elements, experts by the share that a row passes), scores
-/// and weighted sums from the heads and masks of each layer. Saturating.
-PassWork pass_work(const ModelConfig& config, std::span<const TensorSlot> slots, const WeightsPlan& weights,
-                   const PassShape& shape, const WorkTypes& types);
+/// Matrix products 2 x rows x elements (of experts, those that a row passes), scores and weighted sums
+/// 2 x n_head x (d_head + d_head_v) x pairs a layer; latent attention works on the latent vectors behind a past
+/// (absorbed), on full heads without. Norms, rotations and softmax are not counted. Saturating.
+PassWork pass_work(const ModelConfig& config, const WeightsPlan& weights, const PassShape& shape,
+                   const WorkTypes& types);
 
 /// Pairs (row, key) of one sequence that a layer's mask lets through.
 int64_t visible_pairs(const AttentionSpec& attn, int64_t n_rows, int64_t n_past);
-/// Experts of a layer that n_rows rows are expected to choose, each uniformly: n_expert (1 - (1 - k / n_expert)^n_rows).
+/// Experts of a layer that n_rows rows are expected to choose, each uniformly: n_expert (1 - (1 - k /
+/// n_expert)^n_rows).
 double expected_experts(const MoeSpec& moe, int64_t n_rows);
 
 /// For people: a tree of FLOPs by part with both conventions.
