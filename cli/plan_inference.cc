@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/human.h"
+#include "base/saturating.h"
 #include "cli/options.h"
 #include "cli/plan_serving.h"
 #include "model/words.h"
@@ -22,8 +23,8 @@ std::string plural(int64_t n, std::string_view one) {
 std::string shape_line(const PlanModel& model, const PlannedWeights& weights, const InferenceQuestion& question) {
   const SessionShape& s = question.shape.session;
   const bool is_ours = question.shape.engine == EngineKind::kVitro;
-  std::string line = fmt::format("weights {}; context {}, {}", weights.words, human_count(s.n_ctx),
-                                 plural(s.n_sequences, "sequence"));
+  std::string line =
+      fmt::format("weights {}; context {}, {}", weights.words, human_count(s.n_ctx), plural(s.n_sequences, "sequence"));
   if (model.config.kind != ModelKind::kEncoder) line += fmt::format("; cache {}", question.options.cache_type);
   if (question.shape.n_source > 0) line += fmt::format("; source of {}", human_count(question.shape.n_source));
   return line + fmt::format("; passes of {} rows; {}", human_count(s.n_batch),
@@ -67,16 +68,6 @@ PlanSection parameter_section(const WeightsPlan& weights) {
   return section;
 }
 
-// ---- work ----
-
-PlanSection work_section(std::string id, std::string title, const PassWork& work) {
-  return {.id = std::move(id),
-          .title = std::move(title),
-          .unit = PlanUnit::kFlops,
-          .item = work_item(work, "FLOPs"),
-          .is_on_screen = false};
-}
-
 // ---- naive attention ----
 
 const AttentionSpec& widest_attention(const ModelConfig& config) {
@@ -101,33 +92,37 @@ PlanTable naive_table(const ModelConfig& config) {
       return item ? item->amount : 0;
     };
     const double times = static_cast<double>(naive.amount) / static_cast<double>(std::max<int64_t>(tiled.amount, 1));
-    table.rows.push_back({count_cell(n), binary_cell(naive.amount), binary_cell(part("output")),
-                          binary_cell(part("log-sum-exp")), {fmt::format("{:.0f} x", times), Value(times)}});
+    table.rows.push_back({count_cell(n),
+                          binary_cell(naive.amount),
+                          binary_cell(part("output")),
+                          binary_cell(part("log-sum-exp")),
+                          {fmt::format("{:.0f} x", times), Value(times)}});
     if (table.formulas.empty()) {
       table.formulas = {fmt::format("n x n matrix = {} = {}", naive.formula, naive.arithmetic),
                         fmt::format("output = {}", find_item(tiled, "output")->arithmetic),
                         fmt::format("log-sum-exp = {}", find_item(tiled, "log-sum-exp")->arithmetic)};
     }
   }
-  table.notes = {"Twice the n, four times the matrix; in tiles (FlashAttention) twice. It is there once a layer and"
-                 " sequence where nothing is kept for a backward pass."};
+  table.notes = {
+      "Twice the n, four times the matrix; in tiles (FlashAttention) twice. It is there once a layer and"
+      " sequence where nothing is kept for a backward pass."};
   return table;
 }
 
 Value question_json(const PlanModel& model, const PlannedWeights& weights, const InferenceQuestion& question) {
   const SessionShape& s = question.shape.session;
-  return Value(Value::Object{
-      {"kind", Value(std::string("inference"))},
-      {"model", Value(model.name)},
-      {"family", Value(model.config.family)},
-      {"engine", Value(std::string(question.shape.engine == EngineKind::kVitro ? "vitro" : "gpu"))},
-      {"weights", Value(weights.words)},
-      {"cache_type", Value(question.options.cache_type)},
-      {"context", Value(s.n_ctx)},
-      {"users", Value(s.n_sequences)},
-      {"prompt", Value(question.n_prompt)},
-      {"rows_of_a_pass", Value(s.n_batch)},
-      {"page_size", Value(s.page_size)}});
+  return Value(
+      Value::Object{{"kind", Value(std::string("inference"))},
+                    {"model", Value(model.name)},
+                    {"family", Value(model.config.family)},
+                    {"engine", Value(std::string(question.shape.engine == EngineKind::kVitro ? "vitro" : "gpu"))},
+                    {"weights", Value(weights.words)},
+                    {"cache_type", Value(question.options.cache_type)},
+                    {"context", Value(s.n_ctx)},
+                    {"users", Value(s.n_sequences)},
+                    {"prompt", Value(question.n_prompt)},
+                    {"rows_of_a_pass", Value(s.n_batch)},
+                    {"page_size", Value(s.page_size)}});
 }
 
 }  // namespace

@@ -19,12 +19,11 @@ Value item_json(const PlanItem& item) {
 }
 
 Value section_json(const PlanSection& section) {
-  Value::Object out{{"title", Value(section.title)},
-                    {"unit", text_value(unit_name(section.unit))},
-                    {"note", Value(section.note)},
-                    {"item", item_json(section.item)}};
-  if (section.budget > 0) out.emplace_back("budget", Value(section.budget));
-  return Value(std::move(out));
+  return Value(Value::Object{{"title", Value(section.title)},
+                             {"unit", text_value(unit_name(section.unit))},
+                             {"budget", section.budget > 0 ? Value(section.budget) : Value()},
+                             {"note", Value(section.note)},
+                             {"item", item_json(section.item)}});
 }
 
 Value lines_json(const std::vector<std::string>& lines) {

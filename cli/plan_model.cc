@@ -54,8 +54,7 @@ Result<PlanModel> open_plan_model(const std::string& path) {
   model.config = std::move(description.config);
   model.slots = description.arch->tensor_slots(model.checkpoint->format(), model.config);
   if (!model.checkpoint->tensors().empty()) {
-    VITRO_TRY_ASSIGN(model.bound,
-                     bind_tensors(*model.checkpoint, model.slots, description.arch->ignorable_tensors));
+    VITRO_TRY_ASSIGN(model.bound, bind_tensors(*model.checkpoint, model.slots, description.arch->ignorable_tensors));
   }
   return model;
 }
@@ -67,10 +66,8 @@ PlannedWeights planned_weights(const PlanModel& model, const PlanOptions& option
   // Quantised models keep embedding and head in 16 bits, or nearly; wide ones as wide as the rest.
   const WeightFormat usual = matrices.bytes_per_element() > 2 ? matrices : kBf16Weights;
   const WeightFormat embeddings = options.embeddings.value_or(usual);
-  const WeightStorage storage{.matrices = matrices,
-                              .embeddings = embeddings,
-                              .vectors = usual,
-                              .is_panels = engine == EngineKind::kVitro};
+  const WeightStorage storage{
+      .matrices = matrices, .embeddings = embeddings, .vectors = usual, .is_panels = engine == EngineKind::kVitro};
   PlannedWeights weights{.plan = plan_weights(model.config, model.slots, storage),
                          .words = std::string(matrices.name),
                          .matrix_type = std::string(matrices.name)};

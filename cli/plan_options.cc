@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "base/human.h"
 #include "base/parse_size.h"
 #include "cli/options.h"
 
@@ -43,7 +44,8 @@ void add_inference_options(CLI::App& app, PlanOptions& o) {
   add_size(app, "--context", o.n_ctx, 1, parse_positions,
            "positions of each sequence, like 4096 or 32k (k = 1024; default: the model's, at most 4096)")
       ->group(kGroup);
-  add_size(app, "--users,--batch", o.n_sequences, 1, parse_positions, "sequences at once, each with its own context (1)")
+  add_size(app, "--users,--batch", o.n_sequences, 1, parse_positions,
+           "sequences at once, each with its own context (1)")
       ->group(kGroup);
   add_size(app, "--prompt", o.n_prompt, 1, parse_positions, "positions of a prompt (default: all of the context)")
       ->group(kGroup);
@@ -82,12 +84,14 @@ void add_inference_options(CLI::App& app, PlanOptions& o) {
 
 void add_question_options(CLI::App& app, PlanOptions& o) {
   const char* kGroup = "Questions";
-  auto* gpu = app.add_option("--gpu,--device", o.device, "a device of the catalogue, like h100-80g: times and what fits")
-                  ->group(kGroup);
+  auto* gpu =
+      app.add_option("--gpu,--device", o.device, "a device of the catalogue, like h100-80g: times and what fits")
+          ->group(kGroup);
   add_size(app, "--count", o.n_devices, 1, parse_positions, "so many devices, weights and heads split over them")
       ->needs(gpu)
       ->group(kGroup);
-  app.add_option("--devices", o.device_file, "a catalogue of your own, in the form of data/devices.json")->group(kGroup);
+  app.add_option("--devices", o.device_file, "a catalogue of your own, in the form of data/devices.json")
+      ->group(kGroup);
   add_size(app, "--fit", o.budget, 1, parse_bytes,
            "what fits into so many bytes, like 24GiB or 24GB: longest context, most users, best weights")
       ->group(kGroup);

@@ -18,6 +18,8 @@ PlanCell count_cell(int64_t n) { return {human_count(n), Value(n)}; }
 
 PlanCell bytes_cell(int64_t n_bytes) { return {decimal_text(static_cast<double>(n_bytes), "B"), Value(n_bytes)}; }
 
+PlanCell binary_cell(int64_t n_bytes) { return {human_bytes(static_cast<uint64_t>(n_bytes)), Value(n_bytes)}; }
+
 PlanCell flops_cell(int64_t n) { return {decimal_text(static_cast<double>(n), ""), Value(n)}; }
 
 PlanCell real_cell(double value, int n_digits) { return {fmt::format("{:.{}f}", value, n_digits), Value(value)}; }

@@ -30,12 +30,13 @@ struct PlanCell {
   Value value = {};
 };
 PlanCell text_cell(std::string text);
-PlanCell count_cell(int64_t n);                           ///< 6,738,415,616
-PlanCell bytes_cell(int64_t n_bytes);                     ///< 13.48 GB
-PlanCell flops_cell(int64_t n);                           ///< 549.8 G
-PlanCell real_cell(double value, int n_digits);           ///< fixed digits behind the point
-PlanCell seconds_cell(double seconds, bool is_bound);     ///< 12.3 ms; "> " before what nothing beats
-PlanCell no_cell();                                       ///< an em dash; null
+PlanCell count_cell(int64_t n);                        ///< 6,738,415,616
+PlanCell bytes_cell(int64_t n_bytes);                  ///< 13.48 GB
+PlanCell binary_cell(int64_t n_bytes);                 ///< 12.6 GiB
+PlanCell flops_cell(int64_t n);                        ///< 549.8 G
+PlanCell real_cell(double value, int n_digits);        ///< fixed digits behind the point
+PlanCell seconds_cell(double seconds, bool is_bound);  ///< 12.3 ms; "> " before what nothing beats
+PlanCell no_cell();                                    ///< an em dash; null
 
 struct PlanColumn {
   std::string id;     ///< key in JSON

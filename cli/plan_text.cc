@@ -84,7 +84,8 @@ void append_row(const PlanItem& item, int depth, std::string_view behind, const 
   if (scale.is_bytes) line += padded(scale.binary_text(item.amount), 9, true);
   line += fmt::format("{:6.1f}%  {}", 100 * share, padded(bar(share, kBarWidth), kBarWidth, false));
   if (behind.empty()) return append_line(line, out);
-  if (display_width(line) + display_width(behind) + 1 <= kWidth) return append_line(line + " " + std::string(behind), out);
+  if (display_width(line) + display_width(behind) + 1 <= kWidth)
+    return append_line(line + " " + std::string(behind), out);
   append_line(line, out);
   append_wrapped(std::string(static_cast<size_t>(2 * depth + 2), ' ') + std::string(behind), out);
 }
@@ -101,7 +102,9 @@ void append_section(const PlanSection& section, std::string* out) {
   const std::string unit = scale.decimal.prefix + (scale.is_bytes ? "B" : "");
   std::string head = padded(section.title, kNameWidth, false) + padded(unit, 9, true);
   if (scale.is_bytes) {
-    const std::string prefix = scale.decimal.prefix.empty() ? "" : scale.decimal.prefix == "k" ? "Ki" : scale.decimal.prefix + "i";
+    const std::string prefix = scale.decimal.prefix.empty()  ? ""
+                               : scale.decimal.prefix == "k" ? "Ki"
+                                                             : scale.decimal.prefix + "i";
     head += padded(prefix + "B", 9, true);
   }
   append_line(head + "  share", out);

@@ -7,7 +7,8 @@
 
 namespace vitro {
 
-/// Owners with their share and a bar, tables, notes. Each figure that is no exact one is marked: ~ estimated, * measured.
+/// Owners with their share and a bar, tables, notes. Each figure that is no exact one is marked: ~ estimated, *
+/// measured.
 std::string plan_screen(const PlanReport& report);
 /// Every owner of every section with its formula, the formula with the model's numbers, and how sure it is.
 std::string plan_explanation(const PlanReport& report);

@@ -16,16 +16,6 @@ struct Unit {
   int64_t value;
 };
 
-constexpr std::array kByteUnits = {Unit{"", 1},
-                                   Unit{"b", 1},
-                                   Unit{"kb", 1'000},
-                                   Unit{"mb", 1'000'000},
-                                   Unit{"gb", 1'000'000'000},
-                                   Unit{"tb", 1'000'000'000'000},
-                                   Unit{"kib", int64_t{1} << 10},
-                                   Unit{"mib", int64_t{1} << 20},
-                                   Unit{"gib", int64_t{1} << 30},
-                                   Unit{"tib", int64_t{1} << 40}};
 constexpr std::array kPositionUnits = {Unit{"", 1}, Unit{"k", int64_t{1} << 10}, Unit{"m", int64_t{1} << 20}};
 constexpr std::array kAmountUnits = {Unit{"", 1},
                                      Unit{"k", 1'000},
@@ -69,10 +59,6 @@ Result<int64_t> parse_scaled(std::string_view text, std::span<const Unit> units,
 }
 
 }  // namespace
-
-Result<int64_t> parse_bytes(std::string_view text) {
-  return parse_scaled(text, kByteUnits, "bytes such as 24GiB (2^30) or 24GB (10^9)");
-}
 
 Result<int64_t> parse_positions(std::string_view text) {
   return parse_scaled(text, kPositionUnits, "a number such as 4096 or 32k (32 x 1024)");

@@ -9,11 +9,6 @@
 
 namespace vitro {
 
-/// Bytes: a number, perhaps with a fraction, and B, kB, MB, GB, TB (10^3 ...) or KiB, MiB, GiB, TiB (2^10 ...), any
-/// case; no unit: bytes. Rounded down to whole bytes. InvalidArgument: no number, negative, an unknown unit, 2^63 or
-/// more.
-Result<int64_t> parse_bytes(std::string_view text);
-
 /// Positions and rows, whose sizes are powers of two by custom: "4096", "32k" = 32 x 1,024, "1m" = 1,024 x 1,024.
 Result<int64_t> parse_positions(std::string_view text);
 
