@@ -64,10 +64,9 @@ LayerKind layer_kind(const AttentionSpec& attn, CacheType type, bool is_latent_e
 }
 
 void add_kind(LayerKind kind, std::vector<LayerKind>* kinds) {
-  const auto at =
-      std::find_if(kinds->begin(), kinds->end(), [&](const LayerKind& other) { return other.is_same(kind); });
-  if (at == kinds->end()) kinds->push_back(std::move(kind));
-  ++(at == kinds->end() ? kinds->back() : *at).n_layer;
+  auto at = std::find_if(kinds->begin(), kinds->end(), [&](const LayerKind& other) { return other.is_same(kind); });
+  if (at == kinds->end()) at = kinds->insert(at, std::move(kind));
+  ++at->n_layer;
 }
 
 // Encoders look at everything at once and keep nothing.

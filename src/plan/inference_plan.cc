@@ -101,7 +101,7 @@ Certainty weight_certainty(const ModelConfig& config, EngineKind engine) {
   return engine == EngineKind::kVitro && !check_runnable(config) ? Certainty::kEstimated : Certainty::kExact;
 }
 
-std::string_view largest_part(const PlanItem& item) { return item.parts.empty() ? "" : item.parts.front().name; }
+std::string largest_part(const PlanItem& item) { return item.parts.empty() ? "" : item.parts.front().name; }
 
 }  // namespace
 

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "model/config.h"
@@ -33,7 +35,7 @@ struct InferencePlan {
   WeightsPlan weights = {};
   int64_t cache_bytes_per_token = 0;
   std::string_view peak_step = {};  ///< moment of a pass with the most live activations, and the largest buffer then
-  std::string_view peak_buffer = {};
+  std::string peak_buffer = {};
   int64_t n_bytes() const { return memory.amount; }
 };
 
