@@ -166,7 +166,7 @@ Result<PlanReport> inference_report(const PlanModel& model, const PlanOptions& o
   report.heads = {model_line(model, weights.plan), shape_line(model, weights, question)};
   report.sections = {parameter_section(weights.plan), memory_section(model, plan, question)};
   if (options.shows_naive) report.tables.push_back(naive_table(model.config));
-  VITRO_TRY(add_serving(model, weights, plan, question, &report));
+  VITRO_TRY(add_serving(model, weights, question, &report));
   return report;
 }
 

@@ -30,18 +30,19 @@ struct PlanCell {
   Value value = {};
 };
 PlanCell text_cell(std::string text);
-PlanCell count_cell(int64_t n);                        ///< 6,738,415,616
-PlanCell bytes_cell(int64_t n_bytes);                  ///< 13.48 GB
-PlanCell binary_cell(int64_t n_bytes);                 ///< 12.6 GiB
-PlanCell flops_cell(int64_t n);                        ///< 549.8 G
-PlanCell real_cell(double value, int n_digits);        ///< fixed digits behind the point
-PlanCell seconds_cell(double seconds, bool is_bound);  ///< 12.3 ms; "> " before what nothing beats
-PlanCell no_cell();                                    ///< an em dash; null
+PlanCell count_cell(int64_t n);                  ///< 6,738,415,616
+PlanCell bytes_cell(int64_t n_bytes);            ///< 13.48 GB
+PlanCell binary_cell(int64_t n_bytes);           ///< 12.6 GiB
+PlanCell flops_cell(int64_t n);                  ///< 549.8 G
+PlanCell real_cell(double value, int n_digits);  ///< fixed digits behind the point
+PlanCell seconds_cell(double seconds);           ///< 12.3 ms
+PlanCell no_cell();                              ///< an em dash; null
 
 struct PlanColumn {
   std::string id;     ///< key in JSON
   std::string title;  ///< head on the screen
   bool is_text = false;
+  bool is_on_screen = true;
 };
 struct PlanTable {
   std::string id;
@@ -85,7 +86,7 @@ struct DecimalScale {
   double divisor = 1;
   std::string prefix = {};  ///< "", "k", "M", "G", "T", "P"
 };
-DecimalScale decimal_scale(double largest);
+DecimalScale decimal_scale(double largest, PlanUnit unit = PlanUnit::kFlops);
 /// 13476831232 -> "13.48 GB".
 std::string decimal_text(double value, std::string_view unit);
 /// "B", "FLOP", "parameters".

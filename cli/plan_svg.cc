@@ -44,7 +44,8 @@ std::string amount_text(const PlanSection& section, int64_t amount) {
 }
 
 std::string tooltip(const PlanSection& section, const PlanItem& item) {
-  const double share = 100.0 * static_cast<double>(item.amount) / static_cast<double>(std::max<int64_t>(section.item.amount, 1));
+  const double share =
+      100.0 * static_cast<double>(item.amount) / static_cast<double>(std::max<int64_t>(section.item.amount, 1));
   std::string text = fmt::format("{}: {} {} ({:.1f}%), {}", item.name, human_count(item.amount),
                                  unit_name(section.unit), share, certainty_name(item.certainty));
   if (!item.arithmetic.empty()) text += fmt::format("; {}", item.arithmetic);

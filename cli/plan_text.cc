@@ -36,6 +36,12 @@ std::string_view mark(Certainty certainty) {
   return certainty == Certainty::kMeasured ? "*" : "";
 }
 
+// At most so many cells, an ellipsis for what is cut off.
+std::string cut(std::string_view text, int width) {
+  const std::vector<std::string> lines = wrapped(text, width - 4);
+  return lines[0].substr(0, lines[0].find_last_not_of(" ,") + 1) + " ...";
+}
+
 // ---- trees ----
 
 // One tree's numbers, all in one unit so that they can be compared by eye.
@@ -61,37 +67,47 @@ struct TreeScale {
 TreeScale tree_scale(const PlanSection& section) {
   TreeScale scale;
   scale.total = static_cast<double>(std::max<int64_t>(section.item.amount, 1));
-  scale.decimal = decimal_scale(scale.total);
+  scale.decimal = decimal_scale(scale.total, section.unit);
   scale.n_digits = scale.decimal.divisor == 1 ? 0 : scale.total / scale.decimal.divisor >= 1000 ? 1 : 2;
   scale.is_bytes = section.unit == PlanUnit::kBytes;
   return scale;
 }
 
-// Owners too deep for the tree, behind their own: "q 1.07, k 1.07".
+// Owners that the tree has no line for stand behind their own, the largest first: "q 1.07, k 1.07".
 std::string folded_parts(const PlanItem& item, const TreeScale& scale) {
+  constexpr size_t kMost = 4;
+  if (item.parts.size() == 1) return item.parts[0].name;
+  std::vector<const PlanItem*> parts;
+  for (const PlanItem& part : item.parts) parts.push_back(&part);
+  std::stable_sort(parts.begin(), parts.end(), [](const auto* a, const auto* b) { return a->amount > b->amount; });
   std::string out;
-  for (const PlanItem& part : item.parts) {
-    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", part.name, scale.text(part.amount));
+  for (size_t i = 0; i < std::min(parts.size(), kMost); ++i) {
+    const bool is_shown = scale.text(parts[i]->amount).front() != '<';
+    out += fmt::format("{}{}{}", out.empty() ? "" : ", ", parts[i]->name,
+                       is_shown ? " " + scale.text(parts[i]->amount) : "");
   }
-  return out;
+  return parts.size() > kMost ? out + ", ..." : out;
 }
 
 void append_row(const PlanItem& item, int depth, std::string_view behind, const TreeScale& scale, std::string* out) {
   const double share = static_cast<double>(item.amount) / scale.total;
   const std::string name = std::string(static_cast<size_t>(2 * depth), ' ') + item.name;
   const std::string amount = std::string(mark(item.certainty)) + scale.text(item.amount);
-  std::string line = fmt::format("{}{}", padded(name, kNameWidth, false), padded(amount, 9, true));
+  std::string line = padded(name, kNameWidth, false) + padded(amount, 9, true);
   if (scale.is_bytes) line += padded(scale.binary_text(item.amount), 9, true);
-  line += fmt::format("{:6.1f}%  {}", 100 * share, padded(bar(share, kBarWidth), kBarWidth, false));
-  if (behind.empty()) return append_line(line, out);
-  if (display_width(line) + display_width(behind) + 1 <= kWidth)
-    return append_line(line + " " + std::string(behind), out);
+  line += fmt::format("{:6.1f}%  ", 100 * share);
+  // What stands behind may take the cells that the bar leaves.
+  const std::string filled = bar(share, kBarWidth);
+  line += behind.empty() ? filled : filled + (filled.empty() ? "" : " ") + std::string(behind);
+  if (display_width(line) > kWidth) line = cut(line, kWidth);
   append_line(line, out);
-  append_wrapped(std::string(static_cast<size_t>(2 * depth + 2), ' ') + std::string(behind), out);
 }
 
+// Parts get lines of their own where there are several and they matter.
 void append_tree(const PlanItem& item, int depth, int max_depth, const TreeScale& scale, std::string* out) {
-  const bool is_folded = depth + 1 >= max_depth;
+  constexpr double kLeastShare = 0.02;
+  const bool is_small = static_cast<double>(item.amount) < kLeastShare * scale.total;
+  const bool is_folded = depth + 1 >= max_depth || is_small || item.parts.size() < 2;
   append_row(item, depth, is_folded ? folded_parts(item, scale) : "", scale, out);
   if (is_folded) return;
   for (const PlanItem& part : item.parts) append_tree(part, depth + 1, max_depth, scale, out);
@@ -131,6 +147,7 @@ void append_table(const PlanTable& table, std::string* out) {
   const auto append_cells = [&](auto&& text_of) {
     std::string line;
     for (size_t column = 0; column < table.columns.size(); ++column) {
+      if (!table.columns[column].is_on_screen) continue;
       line += padded(text_of(column), widths[column], !table.columns[column].is_text) + "  ";
     }
     append_line(std::move(line), out);

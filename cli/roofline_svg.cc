@@ -23,7 +23,8 @@ struct LogAxis {
 };
 
 LogAxis axis_of(double least, double most, double from, double to) {
-  LogAxis axis{static_cast<int>(std::floor(std::log10(least))), static_cast<int>(std::ceil(std::log10(most))), from, to};
+  LogAxis axis{static_cast<int>(std::floor(std::log10(least))), static_cast<int>(std::ceil(std::log10(most))), from,
+               to};
   axis.last = std::max(axis.last, axis.first + 1);
   return axis;
 }

@@ -26,8 +26,9 @@ void SvgCanvas::text(double x, double y, std::string_view text, std::string_view
 }
 
 void SvgCanvas::turned_text(double x, double y, std::string_view text, std::string_view classes) {
-  shapes_ += fmt::format("<text text-anchor=\"middle\" transform=\"translate({:.1f} {:.1f}) rotate(-90)\" class=\"{}\">{}</text>\n",
-                         x, y, classes, escaped_markup(text));
+  shapes_ += fmt::format(
+      "<text text-anchor=\"middle\" transform=\"translate({:.1f} {:.1f}) rotate(-90)\" class=\"{}\">{}</text>\n", x, y,
+      classes, escaped_markup(text));
 }
 
 void SvgCanvas::line(double x0, double y0, double x1, double y1, std::string_view classes) {
