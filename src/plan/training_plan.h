@@ -42,6 +42,9 @@ struct TrainingPlan {
   int64_t n_bytes() const { return phases[peak].amount; }
 };
 
+/// What plan_training asks of its arguments; training_work too.
+Status check_training(const ModelConfig& config, std::span<const TensorSlot> slots, const TrainingSpec& spec);
+
 /// Pure. InvalidArgument names the parameter: sizes below 1 or above their limits, layouts that do not divide, adapters
 /// that do not fit, amounts beyond 64 bits. config is one that check_config accepts.
 Result<TrainingPlan> plan_training(const ModelConfig& config, std::span<const TensorSlot> slots,
