@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 namespace vitro {
 namespace {
@@ -20,12 +21,7 @@ constexpr std::string_view kEncoder = "encoder.";
 constexpr std::string_view kBlocks = "blocks.";
 
 // What is left of a name behind the stack and the number of the block.
-std::string_view inside_block(std::string_view name) {
-  if (name.starts_with(kEncoder)) name.remove_prefix(kEncoder.size());
-  if (!name.starts_with(kBlocks)) return name;
-  name.remove_prefix(kBlocks.size());
-  return name.substr(std::min(name.find('.') + 1, name.size()));
-}
+std::string_view inside_block(std::string_view name) { return place_of(name).name; }
 
 struct Beginning {
   std::string_view begin;
@@ -68,6 +64,16 @@ bool is_table(std::string_view name) { return name.starts_with("rope_factors") |
 
 std::string_view component_name(Component component) { return kInfos[static_cast<size_t>(component)].name; }
 std::string_view component_group(Component component) { return kInfos[static_cast<size_t>(component)].group; }
+
+SlotPlace place_of(std::string_view slot_name) {
+  SlotPlace place{.is_encoder = slot_name.starts_with(kEncoder), .name = slot_name};
+  if (place.is_encoder) place.name.remove_prefix(kEncoder.size());
+  if (!place.name.starts_with(kBlocks)) return place;
+  place.name.remove_prefix(kBlocks.size());
+  std::from_chars(place.name.data(), place.name.data() + place.name.size(), place.layer);
+  place.name.remove_prefix(std::min(place.name.find('.') + 1, place.name.size()));
+  return place;
+}
 
 std::optional<Component> component_of(std::string_view slot_name) {
   const std::string_view name = inside_block(slot_name);

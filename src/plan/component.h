@@ -42,6 +42,14 @@ std::string_view component_group(Component component);
 /// Of a slot's name: "blocks.3.attn.w_q" -> kQ. Nothing for tables that are no parameters ("rope_factors").
 std::optional<Component> component_of(std::string_view slot_name);
 
+/// Where a slot stands: the block and what its name says inside it. "encoder.blocks.3.attn.w_q": 3, "attn.w_q".
+struct SlotPlace {
+  bool is_encoder = false;  ///< of an encoder-decoder's encoder
+  int64_t layer = -1;       ///< -1: outside the blocks
+  std::string_view name;
+};
+SlotPlace place_of(std::string_view slot_name);
+
 /// Which rows pass a tensor of the model, for its FLOPs.
 enum class RowsOf : uint8_t {
   kTokens,  ///< every row of a decoder's (or a lone encoder's) pass
