@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/edit_distance.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"
 

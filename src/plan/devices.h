@@ -75,8 +75,8 @@ struct Device {
 /// that are not known, figures that are missing, not positive, or above any machine; names that occur twice. All
 /// problems at once.
 Result<std::vector<Device>> parse_devices(std::string_view json, std::string_view where);
-/// Those built in.
-const std::vector<Device>& builtin_devices();
+/// Those built in (parsed anew: keep them).
+Result<std::vector<Device>> builtin_devices();
 /// Those built in and those of a user's file, which replace built-in ones of the same name. NotFound, IoError, and as
 /// parse_devices; files above 4 MiB are refused.
 Result<std::vector<Device>> load_devices(const std::string& path);
