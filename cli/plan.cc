@@ -11,6 +11,7 @@
 #include "cli/plan_options.h"
 #include "cli/plan_svg.h"
 #include "cli/plan_text.h"
+#include "cli/plan_training.h"
 #include "cli/terminal.h"
 
 namespace vitro {
@@ -25,23 +26,31 @@ constexpr std::string_view kExamples =
     "  vitro plan --compare tests/golden/plan/llama-7b tests/golden/plan/llama3-8b\n"
     "Sizes: k is 1024 for positions; GiB is 2^30 bytes, GB 10^9.";
 
-Result<PlanReport> report_of(const std::string& path, const PlanOptions& options) {
+struct Question {
+  PlanOptions options;
+  TrainOptions train;
+};
+
+Result<PlanReport> report_of(const std::string& path, const Question& question) {
   VITRO_TRY_ASSIGN(const PlanModel model, open_plan_model(path));
-  return inference_report(model, options);
+  if (question.train.is_training) return training_report(model, question.options, question.train);
+  return inference_report(model, question.options);
 }
 
-Result<PlanReport> make_report(const PlanOptions& options) {
-  if (!options.is_compared) return report_of(options.models[0], options);
+Result<PlanReport> make_report(const Question& question) {
+  const PlanOptions& options = question.options;
+  if (!options.is_compared) return report_of(options.models[0], question);
   std::vector<PlanReport> reports;
   for (const std::string& path : options.models) {
-    VITRO_TRY_ASSIGN(PlanReport report, report_of(path, options));
+    VITRO_TRY_ASSIGN(PlanReport report, report_of(path, question));
     reports.push_back(std::move(report));
   }
   return compare_reports(reports);
 }
 
-Status plan(const PlanOptions& options) {
-  VITRO_TRY_ASSIGN(const PlanReport report, make_report(options));
+Status plan(const Question& question) {
+  const PlanOptions& options = question.options;
+  VITRO_TRY_ASSIGN(const PlanReport report, make_report(question));
   if (!options.svg.empty()) VITRO_TRY(write_file(options.svg, plan_svg(report), options.may_replace));
   if (options.is_json) {
     put_json(plan_json(report));
@@ -63,17 +72,18 @@ std::string wrong_models(const PlanOptions& options) {
 }  // namespace
 
 int plan_command(std::span<const std::string> args) {
-  PlanOptions options;
+  Question question;
   CLI::App app{
       "Says what running or training a model needs, before anything is loaded: memory by owner, FLOPs, times."};
   app.footer(std::string(kExamples));
-  add_plan_options(app, options);
+  add_plan_options(app, question.options);
+  add_train_options(app, question.train);
   if (const auto code = parse_args(app, kName, args)) return *code;
-  if (const std::string wrong = wrong_models(options); !wrong.empty()) {
+  if (const std::string wrong = wrong_models(question.options); !wrong.empty()) {
     talk("vitro plan: {} ('vitro plan --help' shows examples)\n", wrong);
     return 2;
   }
-  if (const Status status = plan(options); !status) return report_error(kName, status.error());
+  if (const Status status = plan(question); !status) return report_error(kName, status.error());
   return 0;
 }
 

@@ -25,11 +25,13 @@ Result<std::optional<PlanDevice>> find_plan_device(const PlanOptions& options, s
 std::string device_line(const PlanDevice& device) {
   const Device& d = device.bound.device;
   const auto figure = [](const Figure& f, std::string_view unit) { return decimal_text(f.value, unit); };
-  std::string line = device.bound.n_devices > 1 ? fmt::format("{} x ", device.bound.n_devices) : "";
-  line += fmt::format("{}: {} of {}, {}, {} in {}", d.title.empty() ? d.name : d.title,
-                      decimal_text(static_cast<double>(d.n_bytes()), "B"), d.memory_as_sold, figure(d.bandwidth, "B/s"),
-                      figure(d.peak(device.bound.compute), "FLOP/s"), peak_type_name(device.bound.compute));
-  if (device.bound.n_devices > 1) line += fmt::format(" each; {} {}", d.link_name, figure(d.link, "B/s"));
+  const bool is_many = device.bound.n_devices > 1;
+  std::string line = is_many ? fmt::format("{} x ", device.bound.n_devices) : "";
+  line += fmt::format("{}: {}{}, {}, {} {}", d.title.empty() ? d.name : d.title,
+                      decimal_text(static_cast<double>(d.n_bytes()), "B"), is_many ? " each" : "",
+                      figure(d.bandwidth, "B/s"), figure(d.peak(device.bound.compute), "FLOP/s"),
+                      peak_type_name(device.bound.compute));
+  if (is_many) line += fmt::format(", {} {}", d.link_name, figure(d.link, "B/s"));
   return line;
 }
 

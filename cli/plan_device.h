@@ -10,6 +10,7 @@
 #include "cli/plan_options.h"
 #include "plan/fit.h"
 #include "plan/roofline.h"
+#include "plan/tensor_parallel.h"
 
 namespace vitro {
 

@@ -19,11 +19,12 @@ enum class Varied : uint8_t { kContext, kSequences };
 Result<Fit> find_fit(const PlanModel& model, const WeightsPlan& weights, const InferenceQuestion& question,
                      Varied varied, int64_t budget) {
   InferenceShape shape = question.shape;
-  const auto bytes_of = [&](int64_t n) {
+  const auto bytes_of = [&](int64_t n) -> Result<int64_t> {
     (varied == Varied::kContext ? shape.session.n_ctx : shape.session.n_sequences) = n;
     shape.session.n_logits = shape.session.n_sequences;
     if (model.config.kind == ModelKind::kEncoderDecoder) shape.n_source = shape.session.n_ctx;
-    return device_plan_bytes(model.config, weights, shape, question.options.n_devices);
+    VITRO_TRY_ASSIGN(const InferencePlan plan, plan_inference(model.config, weights, shape));
+    return device_memory(model.config, plan.memory, question.options.n_devices).amount;
   };
   const int64_t limit = varied == Varied::kContext ? n_reachable(model.config) : kMostSequences;
   return largest_fit(bytes_of, budget, limit);
@@ -65,7 +66,7 @@ std::vector<WeightFormat> formats_beside(const PlannedWeights& weights, const Pl
     const auto format = parse_weight_format(name);
     if (options.other_weights.empty() && format) formats.push_back(*format);
   }
-  std::erase_if(formats, [&](const WeightFormat& format) { return format.name == weights.matrix_type; });
+  std::erase_if(formats, [&](const WeightFormat& format) { return format_name(format) == weights.matrix_type; });
   return formats;
 }
 
@@ -162,7 +163,7 @@ Result<PlanTable> formats_table(const PlanModel& model, const PlannedWeights& we
                                                {"tokens_per_second_alone", "1: tokens/s"},
                                                {"tokens_per_second", "all: tokens/s"},
                                                {"bound_by", "by", true}});
-    table.notes = {fmt::format("Times: {}.", device->usual.efficiency.origin)};
+    table.formulas = {fmt::format("times: {}", device->usual.efficiency.origin)};
   }
   const FormatRow row{model, question, device, budget};
   VITRO_TRY_ASSIGN(std::vector<PlanCell> asked, row.cells(weights));

@@ -23,12 +23,11 @@ std::string plural(int64_t n, std::string_view one) {
 std::string shape_line(const PlanModel& model, const PlannedWeights& weights, const InferenceQuestion& question) {
   const SessionShape& s = question.shape.session;
   const bool is_ours = question.shape.engine == EngineKind::kVitro;
-  std::string line =
-      fmt::format("weights {}; context {}, {}", weights.words, human_count(s.n_ctx), plural(s.n_sequences, "sequence"));
-  if (model.config.kind != ModelKind::kEncoder) line += fmt::format("; cache {}", question.options.cache_type);
-  if (question.shape.n_source > 0) line += fmt::format("; source of {}", human_count(question.shape.n_source));
-  return line + fmt::format("; passes of {} rows; {}", human_count(s.n_batch),
-                            is_ours ? "this engine" : "an engine with 16-bit activations");
+  std::string line = fmt::format("{} weights", weights.words);
+  if (model.config.kind != ModelKind::kEncoder) line += fmt::format(", {} cache", question.options.cache_type);
+  line += fmt::format("; {} of {}", plural(s.n_sequences, "sequence"), human_count(s.n_ctx));
+  if (question.shape.n_source > 0) line += fmt::format(", source of {}", human_count(question.shape.n_source));
+  return line + fmt::format("; passes of {}; {}", human_count(s.n_batch), is_ours ? "this engine" : "a 16-bit engine");
 }
 
 // ---- memory ----
@@ -40,7 +39,7 @@ std::string cache_note(const PlanModel& model, const InferencePlan& plan, const 
   std::string note = fmt::format("A token costs {} B of cache", human_count(plan.cache_bytes_per_token));
   if (is_even) note += fmt::format(" ({} B a layer)", human_count(plan.cache_bytes_per_token / n_layer));
   if (question.shape.session.n_ctx > model.config.n_ctx) {
-    note += fmt::format(". The context is longer than the {} the model is made for", human_count(model.config.n_ctx));
+    note += fmt::format("; the context is beyond the {} the model is made for", human_count(model.config.n_ctx));
   }
   return note + ".";
 }
@@ -51,7 +50,7 @@ PlanSection memory_section(const PlanModel& model, const InferencePlan& plan, co
   note += fmt::format("{}Activations peak at {}, most of it {}; {} of logits, {}, {}.", note.empty() ? "" : " ",
                       plan.peak_step, plan.peak_buffer, plural(question.shape.session.n_logits, "row"),
                       decimal_text(static_cast<double>(logit_bytes), "B"),
-                      plan.peak_step == "head" ? "are among them" : "take the same bytes at another moment");
+                      plan.peak_step == "head" ? "among them" : "later, in the same bytes");
   return {.id = "memory", .title = "Who ate the memory?", .unit = PlanUnit::kBytes, .item = plan.memory, .note = note};
 }
 

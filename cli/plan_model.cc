@@ -18,12 +18,19 @@ std::string model_name(const std::filesystem::path& path) {
   return text.empty() || text == "." ? path.string() : text;
 }
 
+std::string small_letters(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return out;
+}
+
 // Bytes of the file's matrices by type.
-std::map<std::string_view, int64_t> matrix_types(const std::vector<BoundTensor>& bound) {
-  std::map<std::string_view, int64_t> types;
+std::map<std::string, int64_t> matrix_types(const std::vector<BoundTensor>& bound) {
+  std::map<std::string, int64_t> types;
   for (const BoundTensor& tensor : bound) {
     if (tensor.slot->use != SlotUse::kMatrix) continue;
-    types[dtype_info(tensor.entry->dtype).name] += static_cast<int64_t>(tensor.entry->end - tensor.entry->begin);
+    types[small_letters(dtype_info(tensor.entry->dtype).name)] +=
+        static_cast<int64_t>(tensor.entry->end - tensor.entry->begin);
   }
   return types;
 }
@@ -39,12 +46,14 @@ PlannedWeights file_weights(const PlanModel& model, EngineKind engine) {
     weights.matrix_type = type;
   }
   const double share = 100.0 * static_cast<double>(most) / static_cast<double>(std::max<int64_t>(total, 1));
-  weights.words = types.size() > 1 ? fmt::format("the file's ({:.0f}% {})", share, weights.matrix_type)
-                                   : std::string(weights.matrix_type);
+  weights.words =
+      types.size() > 1 ? fmt::format("the file's ({:.0f}% {})", share, weights.matrix_type) : weights.matrix_type;
   return weights;
 }
 
 }  // namespace
+
+std::string format_name(const WeightFormat& format) { return small_letters(format.name); }
 
 Result<PlanModel> open_plan_model(const std::string& path) {
   PlanModel model{.name = model_name(path)};
@@ -69,9 +78,9 @@ PlannedWeights planned_weights(const PlanModel& model, const PlanOptions& option
   const WeightStorage storage{
       .matrices = matrices, .embeddings = embeddings, .vectors = usual, .is_panels = engine == EngineKind::kVitro};
   PlannedWeights weights{.plan = plan_weights(model.config, model.slots, storage),
-                         .words = std::string(matrices.name),
-                         .matrix_type = std::string(matrices.name)};
-  if (embeddings != matrices) weights.words += fmt::format("; embedding and head {}", embeddings.name);
+                         .words = format_name(matrices),
+                         .matrix_type = format_name(matrices)};
+  if (embeddings != matrices) weights.words += fmt::format(", embedding and head {}", format_name(embeddings));
   return weights;
 }
 

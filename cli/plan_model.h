@@ -25,6 +25,9 @@ struct PlanModel {
 /// Opens and describes. Errors of Checkpoint::open, describe_model, bind_tensors.
 Result<PlanModel> open_plan_model(const std::string& path);
 
+/// As people type it: "bf16", "q4_k".
+std::string format_name(const WeightFormat& format);
+
 /// In what form the weights are planned.
 struct PlannedWeights {
   WeightsPlan plan;

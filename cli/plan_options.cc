@@ -14,20 +14,6 @@ namespace {
 // A message that CLI11 puts behind the option's name.
 std::string refusal(const Error& error) { return error.message; }
 
-// An option whose text a parser of ours turns into a whole number of at least `least`.
-CLI::Option* add_size(CLI::App& app, const std::string& name, int64_t& value, int64_t least,
-                      Result<int64_t> (*parse)(std::string_view), const std::string& help) {
-  const auto check = [parse, least](std::string& text) -> std::string {
-    const auto parsed = parse(text);
-    if (!parsed) return refusal(parsed.error());
-    return *parsed >= least ? "" : fmt::format("'{}', expected {} or more", text, least);
-  };
-  return app
-      .add_option_function<std::string>(
-          name, [&value, parse](const std::string& text) { value = parse(text).value_or(0); }, help)
-      ->check(CLI::Validator(check, ""));
-}
-
 std::string check_format(std::string& text) {
   const auto format = parse_weight_format(text);
   return format ? std::string() : refusal(format.error());
@@ -41,19 +27,20 @@ CLI::Option* add_format(CLI::App& app, const std::string& name, std::optional<We
 
 void add_inference_options(CLI::App& app, PlanOptions& o) {
   const char* kGroup = "Inference";
-  add_size(app, "--context", o.n_ctx, 1, parse_positions,
-           "positions of each sequence, like 4096 or 32k (k = 1024; default: the model's, at most 4096)")
+  add_size_option(app, "--context", o.n_ctx, 1, parse_positions,
+                  "positions of each sequence, like 4096 or 32k (k = 1024; default: the model's, at most 4096)")
       ->group(kGroup);
-  add_size(app, "--users,--batch", o.n_sequences, 1, parse_positions,
-           "sequences at once, each with its own context (1)")
+  add_size_option(app, "--users,--batch", o.n_sequences, 1, parse_positions,
+                  "sequences at once, each with its own context (1)")
       ->group(kGroup);
-  add_size(app, "--prompt", o.n_prompt, 1, parse_positions, "positions of a prompt (default: all of the context)")
+  add_size_option(app, "--prompt", o.n_prompt, 1, parse_positions,
+                  "positions of a prompt (default: all of the context)")
       ->group(kGroup);
-  add_size(app, "--chunk", o.n_chunk, 1, parse_positions,
-           "rows that a pass takes at most; longer prompts go in pieces (256; on a GPU 2048)")
+  add_size_option(app, "--chunk", o.n_chunk, 1, parse_positions,
+                  "rows that a pass takes at most; longer prompts go in pieces (256; on a GPU 2048)")
       ->group(kGroup);
-  add_size(app, "--source", o.n_source, 1, parse_positions,
-           "positions of the source text of an encoder-decoder (default: the context)")
+  add_size_option(app, "--source", o.n_source, 1, parse_positions,
+                  "positions of the source text of an encoder-decoder (default: the context)")
       ->group(kGroup);
   add_format(app, "--weights", o.weights,
              fmt::format("type of the weights (default: the file's; bf16): {}", weight_format_names()))
@@ -87,13 +74,13 @@ void add_question_options(CLI::App& app, PlanOptions& o) {
   auto* gpu =
       app.add_option("--gpu,--device", o.device, "a device of the catalogue, like h100-80g: times and what fits")
           ->group(kGroup);
-  add_size(app, "--count", o.n_devices, 1, parse_positions, "so many devices, weights and heads split over them")
+  add_size_option(app, "--count", o.n_devices, 1, parse_positions, "so many devices, weights and heads split over them")
       ->needs(gpu)
       ->group(kGroup);
   app.add_option("--devices", o.device_file, "a catalogue of your own, in the form of data/devices.json")
       ->group(kGroup);
-  add_size(app, "--fit", o.budget, 1, parse_bytes,
-           "what fits into so many bytes, like 24GiB or 24GB: longest context, most users, best weights")
+  add_size_option(app, "--fit", o.budget, 1, parse_bytes,
+                  "what fits into so many bytes, like 24GiB or 24GB: longest context, most users, best weights")
       ->group(kGroup);
   const auto set_formats = [&o](const std::vector<std::string>& names) {
     for (const std::string& name : names) o.other_weights.push_back(parse_weight_format(name).value_or(kBf16Weights));
@@ -118,6 +105,19 @@ void add_output_options(CLI::App& app, PlanOptions& o) {
 }
 
 }  // namespace
+
+CLI::Option* add_size_option(CLI::App& app, const std::string& name, int64_t& value, int64_t least,
+                             Result<int64_t> (*parse)(std::string_view), const std::string& help) {
+  const auto check = [parse, least](std::string& text) -> std::string {
+    const auto parsed = parse(text);
+    if (!parsed) return refusal(parsed.error());
+    return *parsed >= least ? "" : fmt::format("'{}', expected {} or more", text, least);
+  };
+  return app
+      .add_option_function<std::string>(
+          name, [&value, parse](const std::string& text) { value = parse(text).value_or(0); }, help)
+      ->check(CLI::Validator(check, ""));
+}
 
 void add_plan_options(CLI::App& app, PlanOptions& options) {
   app.add_option("MODEL", options.models,

@@ -48,6 +48,10 @@ struct PlanOptions {
 
 inline constexpr int64_t kDefaultContext = 4096;
 
+/// An option whose text `parse` turns into a whole number of at least `least`.
+CLI::Option* add_size_option(CLI::App& app, const std::string& name, int64_t& value, int64_t least,
+                             Result<int64_t> (*parse)(std::string_view), const std::string& help);
+
 /// Checked while they are parsed; messages name the option.
 void add_plan_options(CLI::App& app, PlanOptions& options);
 

@@ -62,26 +62,21 @@ std::vector<PartLine> part_lines(const Passes& passes) {
   return lines;
 }
 
+// With times some figures have no room on a screen; JSON and explanations have them all.
 std::vector<PlanColumn> work_columns(bool has_times) {
+  const auto column = [](const char* id, const char* title, bool is_on_screen = true) {
+    return PlanColumn{.id = id, .title = title, .is_on_screen = is_on_screen};
+  };
   std::vector<PlanColumn> columns = {{"part", "part", true},
-                                     {"prefill_flops", "FLOPs"},
-                                     {"prefill_flops_all_pairs", "all pairs"},
-                                     {"prefill_bytes", "bytes"},
-                                     {"prefill_flops_a_byte", "FLOP/B"}};
-  const std::vector<PlanColumn> decode = {
-      {"decode_flops", "| FLOPs"}, {"decode_bytes", "bytes"}, {"decode_flops_a_byte", "FLOP/B"}};
-  if (has_times) {
-    columns[3].is_on_screen = false;
-    columns.push_back({"prefill_seconds", "at best"});
-    columns.push_back({"prefill_bound_by", "", false});
-  }
-  columns.insert(columns.end(), decode.begin(), decode.end());
-  if (has_times) {
-    columns[7].is_on_screen = false;
-    columns[8].title = "| bytes";
-    columns.push_back({"decode_seconds", "at best"});
-    columns.push_back({"decode_bound_by", "", false});
-  }
+                                     column("prefill_flops", "FLOPs"),
+                                     column("prefill_flops_all_pairs", "all pairs", !has_times),
+                                     column("prefill_bytes", "bytes", !has_times),
+                                     column("prefill_flops_a_byte", "FLOP/B")};
+  if (has_times) columns.insert(columns.end(), {column("prefill_seconds", "at best"), column("prefill_bound_by", "")});
+  columns.insert(columns.end(),
+                 {column("decode_flops", "| FLOPs", !has_times),
+                  column("decode_bytes", has_times ? "| bytes" : "bytes"), column("decode_flops_a_byte", "FLOP/B")});
+  if (has_times) columns.insert(columns.end(), {column("decode_seconds", "at best"), column("decode_bound_by", "")});
   return columns;
 }
 
@@ -129,18 +124,20 @@ PlanTable work_table(const Passes& passes, const std::optional<Times>& times) {
 
 // ---- what an operator asks ----
 
-std::string speed_note(const Passes& passes, const Times& times, const PlanDevice& device) {
+std::vector<std::string> speed_notes(const Passes& passes, const Times& times, const PlanDevice& device) {
   const auto n = static_cast<double>(passes.decode.n_sequences);
-  const auto rate = [&](const PassTime& pass) { return n / pass.seconds; };
-  std::string note =
-      fmt::format("First token after {}: {} at best, {} usually; then {} a token at best, {} usually: ",
-                  human_count(passes.prefill.n_rows), seconds_cell(times.prefill.seconds).text,
-                  seconds_cell(times.usual_prefill.seconds).text, seconds_cell(times.decode.seconds).text,
-                  seconds_cell(times.usual_decode.seconds).text);
-  note += fmt::format("{:.1f} tokens/s at best, {:.1f} usually", rate(times.decode), rate(times.usual_decode));
-  if (passes.decode.n_sequences > 1) note += ", all users together";
-  return note + fmt::format(". Bound by {} and by {}; the ridge is at {:.0f} FLOP/B.", bound_name(times.prefill.bound),
-                            bound_name(times.decode.bound), ridge_point(device.bound));
+  const auto text = [](const PassTime& pass) { return seconds_cell(pass.seconds).text; };
+  const std::string_view together = passes.decode.n_sequences > 1 ? " together" : "";
+  const Efficiency& usual = device.usual.efficiency;
+  return {
+      fmt::format("At best: first token after {}, then {} a token = {:.1f} tokens/s{}.", text(times.prefill),
+                  text(times.decode), n / times.decode.seconds, together),
+      fmt::format("Usually: {}, {} and {:.1f} tokens/s, at {:.0f}% of the peak and {:.0f}% of the bandwidth.",
+                  text(times.usual_prefill), text(times.usual_decode), n / times.usual_decode.seconds,
+                  100 * usual.compute, 100 * usual.bandwidth),
+      fmt::format("The prompt is bound by {}, the token by {}: less than {:.0f} FLOP/B is memory. All pairs: {}FLOP.",
+                  bound_name(times.prefill.bound), bound_name(times.decode.bound), ridge_point(device.bound),
+                  decimal_text(static_cast<double>(passes.prefill_work.total().flops_dense), ""))};
 }
 
 void add_points(std::string_view pass_name, const PassWork& work, const PassTime& time, RooflinePlot* plot) {
@@ -163,22 +160,21 @@ RooflinePlot roofline(const Passes& passes, const Times& times, const PlanDevice
   return plot;
 }
 
-// How full each device gets.
-Status add_budget(const PlanModel& model, const PlannedWeights& weights, const InferenceQuestion& question,
-                  int64_t budget, PlanReport* report) {
+// The memory of one device where there are several, and what there is of it.
+void add_budget(const PlanModel& model, int64_t n_devices, int64_t budget, PlanReport* report) {
   const auto memory = std::find_if(report->sections.begin(), report->sections.end(),
                                    [](const PlanSection& section) { return section.id == "memory"; });
-  const int64_t n_devices = question.options.n_devices;
   if (n_devices == 1) {
     memory->budget = budget;
-    return {};
+    return;
   }
-  VITRO_TRY_ASSIGN(const int64_t n_bytes, device_plan_bytes(model.config, weights.plan, question.shape, n_devices));
-  memory->note =
-      fmt::format("Each of {} devices holds {} of {}{}: weights and heads are split. {}", n_devices,
-                  decimal_text(static_cast<double>(n_bytes), "B"), decimal_text(static_cast<double>(budget), "B"),
-                  n_bytes > budget ? ", WHICH DOES NOT FIT" : "", memory->note);
-  return {};
+  PlanSection share = *memory;
+  share.id = "device_memory";
+  share.title = fmt::format("Memory of each of {}", n_devices);
+  share.item = device_memory(model.config, memory->item, n_devices);
+  share.budget = budget;
+  memory->is_on_screen = false;
+  report->sections.insert(memory + 1, std::move(share));
 }
 
 PlanSection work_section(std::string id, std::string title, const PassWork& work) {
@@ -203,16 +199,20 @@ Status add_serving(const PlanModel& model, const PlannedWeights& weights, const 
   report->sections.push_back(work_section("decode", "FLOPs of a token", passes.decode_work));
   VITRO_TRY_ASSIGN(const std::optional<PlanDevice> device, find_plan_device(question.options, weights.matrix_type));
   std::optional<Times> times;
+  VITRO_TRY(check_tensor_parallel(model.config, question.options.n_devices));
   if (device) {
     times = time_passes(model.config, passes, *device);
     report->heads.push_back(device_line(*device));
     report->roofline = roofline(passes, *times, *device);
   }
   report->tables.push_back(work_table(passes, times));
-  if (times) report->tables.back().notes.push_back(speed_note(passes, *times, *device));
+  if (times) {
+    report->tables.back().notes = speed_notes(passes, *times, *device);
+    report->tables.back().formulas.push_back("usually: " + device->usual.efficiency.origin);
+  }
   const int64_t budget = plan_budget(question.options, device);
   if (budget == 0) return {};
-  VITRO_TRY(add_budget(model, weights, question, budget, report));
+  add_budget(model, question.options.n_devices, budget, report);
   VITRO_TRY_ASSIGN(PlanTable fits, fits_table(model, weights, question, budget));
   report->tables.push_back(std::move(fits));
   VITRO_TRY_ASSIGN(PlanTable formats, formats_table(model, weights, question, device, budget));

@@ -51,16 +51,18 @@ struct TreeScale {
   int n_digits = 2;
   bool is_bytes = false;
 
-  std::string text(int64_t amount) const {
-    const double scaled = static_cast<double>(amount) / decimal.divisor;
-    const double least = 0.5 * std::pow(10, -n_digits);
-    return amount > 0 && scaled < least ? fmt::format("<{:.{}f}", 2 * least, n_digits)
-                                        : fmt::format("{:.{}f}", scaled, n_digits);
-  }
+  std::string text(int64_t amount) const { return number(static_cast<double>(amount) / decimal.divisor); }
   // The same in powers of two: GiB where the documents' GB stand.
   std::string binary_text(int64_t amount) const {
     const double power = std::pow(1024.0 / 1000.0, std::round(std::log10(decimal.divisor) / 3));
-    return fmt::format("{:.{}f}", static_cast<double>(amount) / decimal.divisor / power, n_digits);
+    return number(static_cast<double>(amount) / decimal.divisor / power);
+  }
+
+ private:
+  std::string number(double scaled) const {
+    const double least = std::pow(10, -n_digits);
+    return scaled > 0 && scaled < least / 2 ? fmt::format("<{:.{}f}", least, n_digits)
+                                            : fmt::format("{:.{}f}", scaled, n_digits);
   }
 };
 
@@ -113,6 +115,17 @@ void append_tree(const PlanItem& item, int depth, int max_depth, const TreeScale
   for (const PlanItem& part : item.parts) append_tree(part, depth + 1, max_depth, scale, out);
 }
 
+// What is left of what there is.
+void append_budget(const PlanSection& section, const TreeScale& scale, std::string* out) {
+  const bool fits = section.item.amount <= section.budget;
+  const int64_t amount = std::abs(section.budget - section.item.amount);
+  append_line(padded(fits ? "left" : "too much by", kNameWidth, false) + padded(scale.text(amount), 9, true) +
+                  padded(scale.binary_text(amount), 9, true) +
+                  fmt::format("  of {}{}", decimal_text(static_cast<double>(section.budget), "B"),
+                              fits ? "" : ": DOES NOT FIT"),
+              out);
+}
+
 void append_section(const PlanSection& section, std::string* out) {
   const TreeScale scale = tree_scale(section);
   const std::string unit = scale.decimal.prefix + (scale.is_bytes ? "B" : "");
@@ -127,11 +140,7 @@ void append_section(const PlanSection& section, std::string* out) {
   for (const PlanItem& part : section.item.parts) append_tree(part, 0, section.depth, scale, out);
   PlanItem total{.name = "in all", .amount = section.item.amount, .certainty = section.item.certainty};
   append_row(total, 0, "", scale, out);
-  if (section.budget > 0) {
-    const bool fits = section.item.amount <= section.budget;
-    PlanItem left{.name = fits ? "left" : "too much by", .amount = std::abs(section.budget - section.item.amount)};
-    append_row(left, 0, fits ? "" : "does not fit", scale, out);
-  }
+  if (section.budget > 0) append_budget(section, scale, out);
   if (!section.note.empty()) append_wrapped(section.note, out);
 }
 

@@ -9,11 +9,11 @@
 namespace vitro {
 namespace {
 
-constexpr double kLegendWidth = 300, kLeft = 64, kTop = 28, kBottom = 44, kCharacter = 6.6;
+constexpr double kLegendWidth = 250, kLeft = 64, kTop = 28, kBottom = 44, kCharacter = 6.6;
 
-// One axis: powers of ten from 10^first to 10^last over pixels.
+// One axis: logarithms from `first` to `last` over pixels.
 struct LogAxis {
-  int first = 0, last = 1;
+  double first = 0, last = 1;
   double from = 0, to = 1;
 
   double at(double value) const {
@@ -21,13 +21,6 @@ struct LogAxis {
     return from + std::clamp(share, 0.0, 1.0) * (to - from);
   }
 };
-
-LogAxis axis_of(double least, double most, double from, double to) {
-  LogAxis axis{static_cast<int>(std::floor(std::log10(least))), static_cast<int>(std::ceil(std::log10(most))), from,
-               to};
-  axis.last = std::max(axis.last, axis.first + 1);
-  return axis;
-}
 
 struct Axes {
   LogAxis x, y;
@@ -43,8 +36,11 @@ Axes make_axes(const RooflinePlot& plot, const Box& box) {
     most = std::max(most, point.intensity);
     slowest = std::min(slowest, point.flops_per_second);
   }
-  return {axis_of(least, most, area.x, area.x + area.width),
-          axis_of(slowest, plot.peak * 1.01, area.y + area.height, area.y), area};
+  constexpr double kRoom = 0.3;  // of a decade, so that nothing stands on the edge
+  const auto below = [](double value) { return std::floor(std::log10(value) - kRoom / 2); };
+  return {{below(least), std::log10(most) + kRoom, area.x, area.x + area.width},
+          {below(slowest), std::log10(plot.peak) + kRoom, area.y + area.height, area.y},
+          area};
 }
 
 std::string power_text(int power) {
@@ -54,12 +50,12 @@ std::string power_text(int power) {
 
 void draw_axes(const Axes& axes, SvgCanvas* canvas) {
   const Box& area = axes.area;
-  for (int power = axes.x.first; power <= axes.x.last; ++power) {
+  for (int power = static_cast<int>(axes.x.first); power <= axes.x.last; ++power) {
     const double x = axes.x.at(std::pow(10.0, power));
     canvas->line(x, area.y, x, area.y + area.height, "grid");
     canvas->text(x, area.y + area.height + 15, fmt::format("{:g}", std::pow(10.0, power)), "dim", "middle");
   }
-  for (int power = axes.y.first; power <= axes.y.last; ++power) {
+  for (int power = static_cast<int>(axes.y.first); power <= axes.y.last; ++power) {
     const double y = axes.y.at(std::pow(10.0, power));
     canvas->line(area.x, y, area.x + area.width, y, "grid");
     canvas->text(area.x - 6, y + 4, power_text(power), "dim", "end");
@@ -85,29 +81,40 @@ void draw_roof(const RooflinePlot& plot, const Axes& axes, SvgCanvas* canvas) {
   canvas->text(axes.x.at(ridge) + 4, axes.area.y + axes.area.height - 6, fmt::format("{:.0f}", ridge), "dim");
 }
 
+// Dots too close to be told apart share a label.
+struct Label {
+  double x = 0, y = 0;
+  std::string numbers;
+};
+
+void add_label(double x, double y, size_t number, std::vector<Label>* labels) {
+  constexpr double kNear = 12;
+  for (Label& label : *labels) {
+    if (std::abs(label.x - x) > kNear || std::abs(label.y - y) > kNear) continue;
+    label.numbers += fmt::format(", {}", number);
+    return;
+  }
+  labels->push_back({x, y, std::to_string(number)});
+}
+
+// Dots where they belong, each with a number, and behind the picture what the numbers stand for.
 void draw_points(const RooflinePlot& plot, const Axes& axes, const Box& box, SvgCanvas* canvas) {
   const double x = box.x + box.width - kLegendWidth;
-  double y = axes.area.y + 12;
-  // The dots are where they belong; numbers of dots close together stand below each other.
-  std::vector<std::pair<double, double>> taken;
+  double y = axes.area.y + 4;
+  std::vector<Label> labels;
   for (size_t i = 0; i < plot.points.size(); ++i) {
     const RooflinePoint& point = plot.points[i];
     const double px = axes.x.at(point.intensity), py = axes.y.at(point.flops_per_second);
-    double label_y = py + 14;
-    const auto is_taken = [&] {
-      return std::any_of(taken.begin(), taken.end(), [&](const auto& other) {
-        return std::abs(other.first - px) < 17 && std::abs(other.second - label_y) < 17;
-      });
-    };
-    while (is_taken()) label_y += 18;
-    taken.emplace_back(px, label_y);
-    const std::string text = fmt::format("{}: {:.3g} FLOP/B, {}", point.name, point.intensity,
-                                         decimal_text(point.flops_per_second, "FLOP/s"));
-    canvas->circle(px, py, 4, fmt::format("point c{}", i % 6), text);
-    canvas->text(px + 6, label_y, fmt::format("{}", i + 1), "");
-    canvas->text(x, y, fitting_text(fmt::format("{}  {}", i + 1, text), kLegendWidth, kCharacter), "");
-    y += 18;
+    const std::string figures =
+        fmt::format("{:.4g} FLOP/B, {}", point.intensity, decimal_text(point.flops_per_second, "FLOP/s"));
+    canvas->circle(px, py, 4, fmt::format("point c{}", i % 6), fmt::format("{}: {}", point.name, figures));
+    add_label(px, py, i + 1, &labels);
+    canvas->text(x + 18, y, std::to_string(i + 1), "", "end");
+    canvas->text(x + 26, y, fitting_text(point.name, kLegendWidth - 26, kCharacter), "");
+    canvas->text(x + 26, y + 13, figures, "dim");
+    y += 32;
   }
+  for (const Label& label : labels) canvas->text(label.x + 8, label.y + 16, label.numbers, "");
 }
 
 }  // namespace
