@@ -41,22 +41,20 @@ Result<Fit> largest_fit(const BytesOf& bytes_of, int64_t budget, int64_t limit);
 
 /// The context of each sequence. n_ctx of the shape does not matter; searched up to n_reachable(config). The trained
 /// length is another matter: see is_beyond_training.
-Result<Fit> fit_context(const ModelConfig& config, const WeightsPlan& weights, InferenceShape shape, int64_t budget);
+Result<Fit> fit_context(const ModelConfig& config, const WeightsPlan& weights, const InferenceShape& shape,
+                        int64_t budget);
 /// Sequences with the context of the shape each. Searched up to 2^20.
-Result<Fit> fit_sequences(const ModelConfig& config, const WeightsPlan& weights, InferenceShape shape, int64_t budget);
+Result<Fit> fit_sequences(const ModelConfig& config, const WeightsPlan& weights, const InferenceShape& shape,
+                          int64_t budget);
 /// Whether a context is longer than the model was trained for (config.n_ctx; after stretching, the stretched one).
 bool is_beyond_training(const ModelConfig& config, int64_t n_ctx);
 
-/// What one of n devices holds: weights / n, the cache as its heads are divided (roofline.h), everything else whole.
-Result<int64_t> device_plan_bytes(const ModelConfig& config, const WeightsPlan& weights, const InferenceShape& shape,
-                                  int64_t n_devices);
 struct DeviceFit {
-  std::optional<int64_t> n_devices;  ///< nothing: not even kMaxDevices are enough
-  int64_t n_bytes = 0;               ///< on each
+  std::optional<int64_t> n_devices;  ///< nothing: not even a device a head is enough
+  int64_t n_bytes = 0;               ///< on each, or on each of the most that were tried
   int64_t fewer_bytes = 0;           ///< on each of the next smaller number; 0 for 1
 };
-inline constexpr int64_t kMaxDevices = 1024;
-/// The smallest power of two of devices, each with `budget` bytes, that the plan fits on.
+/// The smallest power of two of devices, each with `budget` bytes, that the plan fits on (plan/tensor_parallel.h).
 Result<DeviceFit> fit_devices(const ModelConfig& config, const WeightsPlan& weights, const InferenceShape& shape,
                               int64_t budget);
 
@@ -68,14 +66,15 @@ struct FormatFit {
   bool fits = false;
 };
 /// Formats from the widest to the narrowest, all with their bytes for the shape; the best that fits is the first that
-/// does. Vectors stay as wide as `vectors`, as quantised files have them.
+/// does. All matrices are in the format, embedding and head too; beside quantised ones vectors are float32. For the
+/// engine of the shape (panels for kVitro).
 Result<std::vector<FormatFit>> fit_formats(const ModelConfig& config, std::span<const TensorSlot> slots,
                                            const InferenceShape& shape, std::span<const WeightFormat> formats,
                                            int64_t budget);
 /// The formats that fit_formats is asked about by default: f32, bf16, q8_0, q6_k, q5_k, q4_k, q3_k, q2_k.
 std::vector<WeightFormat> usual_formats();
 
-/// "the key-value cache: 63.9 GiB of 79.0": the largest part of a plan, that is, what to make smaller.
+/// The part of a plan that takes most: what binds, and what to make smaller. The plan itself if it has no parts.
 const PlanItem& largest_part(const PlanItem& memory);
 
 }  // namespace vitro

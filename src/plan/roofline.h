@@ -59,11 +59,12 @@ struct PassTime {
 struct Machine {
   Device device;
   PeakType compute = PeakType::kBf16;  ///< type of the products
-  int64_t n_devices = 1;               ///< tensor parallel: weights and heads are split
+  int64_t n_devices = 1;               ///< tensor parallel (plan/tensor_parallel.h)
+  int64_t element_bytes = 2;           ///< of an activation that devices exchange
   Efficiency efficiency = {};
 };
-/// InvalidArgument: fewer than 1 device, no figure for the peak or the bandwidth (with those that there are), several
-/// devices without a figure for their link, efficiencies outside (0, 1].
+/// InvalidArgument: no figure for the peak (naming those that there are) or the bandwidth, fewer than 1 device, more
+/// than the links of the device join, efficiencies outside (0, 1].
 Status check_machine(const Machine& machine);
 
 /// FLOPs a byte from which on the arithmetic is the limit: peak / bandwidth, efficiencies included.
@@ -72,21 +73,6 @@ double ridge_point(const Machine& machine);
 /// seconds = sum over parts of max(FLOPs / (peak e1), bytes / (bandwidth e2)) + exchanges. `work` is that of the whole
 /// model; the machine must be checked.
 PassTime time_pass(const ModelConfig& config, const PassWork& work, const PassShape& shape, const Machine& machine);
-
-// ---- several devices (tensor parallel, Shoeybi et al. 2019, arXiv 1909.08053) ----
-
-/// The share of one of n devices, the one with most: weights / n; key-value heads cannot be cut, so of n_kv_head < n
-/// each device holds ceil(n_kv_head / n) whole ones; latent caches (MLA) are on every device; rows of the residual
-/// stream too.
-PassWork device_work(const ModelConfig& config, const PassWork& work, int64_t n_devices);
-/// Bytes of one device's share of a cache: as the heads are divided.
-int64_t device_cache_bytes(const ModelConfig& config, int64_t cache_bytes, int64_t n_devices);
-/// ceil(n_bytes / n).
-int64_t device_weight_bytes(int64_t weight_bytes, int64_t n_devices);
-/// Bytes that each device sends in a pass: for each sum over devices a ring's 2 (n - 1) / n x rows x d_model x
-/// element_bytes; a block has one for attention and one for the feed-forward part (one in all where they are parallel,
-/// one more with cross-attention), and the logits are gathered.
-int64_t exchanged_bytes(const ModelConfig& config, const PassShape& shape, int64_t n_devices, int64_t element_bytes);
 
 // ---- serving ----
 
@@ -97,6 +83,7 @@ struct Serving {
   int64_t n_prompt = 512;   ///< positions of each prompt
   int64_t n_past = 512;     ///< positions in the cache when a token is made
   int64_t n_sequences = 1;  ///< that make tokens together
+  int64_t n_source = 0;     ///< positions of the source of an encoder-decoder
 };
 
 struct ServingTimes {
@@ -107,11 +94,12 @@ struct ServingTimes {
   double ridge = 0;
   /// The batch from which on the matrix products of a token take longer to compute than their weights to read, of the
   /// context none; nothing up to 2^20. For dense models peak x bytes an element / (2 x bandwidth).
-  std::optional<int64_t> crossover_batch;
+  std::optional<int64_t> crossover_batch = {};
   Certainty certainty = Certainty::kExact;
 };
 
-/// Errors of check_machine; InvalidArgument for sizes below 1 (n_past: 0).
+/// Errors of check_machine and check_tensor_parallel; InvalidArgument for sizes below 1 (n_past, n_source: 0), and for
+/// encoders, which make no tokens.
 Result<ServingTimes> serving_times(const ModelConfig& config, const WorkOf& work, const Serving& serving,
                                    const Machine& machine);
 
