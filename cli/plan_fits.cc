@@ -76,6 +76,7 @@ struct FormatRow {
   const std::optional<PlanDevice>& device;
   int64_t budget = 0;
 
+  bool has_times() const { return device && keeps_cache(model.config); }
   Result<std::vector<PlanCell>> cells(const PlannedWeights& weights) const;
 
  private:
@@ -98,7 +99,7 @@ Result<std::vector<PlanCell>> FormatRow::cells(const PlannedWeights& weights) co
   VITRO_TRY_ASSIGN(const Fit context, find_fit(model, weights.plan, alone, Varied::kContext, budget));
   std::vector<PlanCell> row = {text_cell(weights.matrix_type), bytes_cell(weights.plan.total().n_bytes),
                                count_cell(users.n), count_cell(context.n)};
-  if (!device) return row;
+  if (!has_times()) return row;
   if (users.n == 0) {
     row.insert(row.end(), 4, no_cell());
     return row;
@@ -158,14 +159,14 @@ Result<PlanTable> formats_table(const PlanModel& model, const PlannedWeights& we
       .title = fmt::format("Other weights, contexts of {}", human_count(question.shape.session.n_ctx)),
       .certainty = device ? device->usual.efficiency.certainty : Certainty::kExact,
       .columns = {{"weights", "weights", true}, {"bytes", "bytes"}, {"users", "users"}, {"context", "longest"}}};
-  if (device) {
+  const FormatRow row{model, question, device, budget};
+  if (row.has_times()) {
     table.columns.insert(table.columns.end(), {{"first_token_seconds", "first token"},
                                                {"tokens_per_second_alone", "1: tokens/s"},
                                                {"tokens_per_second", "all: tokens/s"},
                                                {"bound_by", "by", true}});
     table.formulas = {fmt::format("times: {}", device->usual.efficiency.origin)};
   }
-  const FormatRow row{model, question, device, budget};
   VITRO_TRY_ASSIGN(std::vector<PlanCell> asked, row.cells(weights));
   table.rows.push_back(std::move(asked));
   for (const WeightFormat& format : formats_beside(weights, question.options, device)) {

@@ -8,17 +8,14 @@
 #include "base/human.h"
 #include "base/saturating.h"
 #include "cli/options.h"
+#include "cli/plan_lengths.h"
 #include "cli/plan_serving.h"
+#include "model/module_tree.h"
 #include "model/words.h"
+#include "plan/component.h"
 
 namespace vitro {
 namespace {
-
-constexpr int64_t kHalfBytes = 2;
-
-std::string plural(int64_t n, std::string_view one) {
-  return fmt::format("{} {}{}", human_count(n), one, n == 1 ? "" : "s");
-}
 
 std::string shape_line(const PlanModel& model, const PlannedWeights& weights, const InferenceQuestion& question) {
   const SessionShape& s = question.shape.session;
@@ -54,58 +51,62 @@ PlanSection memory_section(const PlanModel& model, const InferencePlan& plan, co
   return {.id = "memory", .title = "Who ate the memory?", .unit = PlanUnit::kBytes, .item = plan.memory, .note = note};
 }
 
-PlanSection parameter_section(const WeightsPlan& weights) {
+// ---- parameters ----
+
+// Parameters of one layer by group: "attention 67,108,864 + feed-forward 135,266,304 + norms 8,192 = 202,383,360".
+std::string layer_sum(const PlanModel& model, int64_t layer) {
+  const std::string prefix = fmt::format("blocks.{}.", layer);
+  std::vector<std::pair<std::string_view, int64_t>> groups;
+  int64_t total = 0;
+  for (const TensorSlot& slot : model.slots) {
+    const auto component = component_of(slot.name);
+    if (slot.is_optional || !component || !slot.name.starts_with(prefix)) continue;
+    const std::string_view group = component_group(*component);
+    auto at = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == group; });
+    if (at == groups.end()) at = groups.insert(at, {group, 0});
+    at->second = sat_add(at->second, slot.shape.n_elements());
+    total = sat_add(total, slot.shape.n_elements());
+  }
+  std::string out;
+  std::stable_sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  for (const auto& [group, n] : groups) out += fmt::format("{}{} {}", out.empty() ? "" : " + ", group, human_count(n));
+  return fmt::format("{} = {}", out, human_count(total));
+}
+
+// Layers of the same sum in one line.
+std::vector<std::string> layer_lines(const PlanModel& model) {
+  std::vector<std::pair<std::string, std::vector<int64_t>>> kinds;
+  for (int64_t layer = 0; layer < model.config.n_layer(); ++layer) {
+    const bool is_as_before = layer > 0 && model.config.blocks[static_cast<size_t>(layer)] ==
+                                               model.config.blocks[static_cast<size_t>(layer - 1)];
+    if (is_as_before) {
+      kinds.back().second.push_back(layer);
+      continue;
+    }
+    std::string sum = layer_sum(model, layer);
+    auto at = std::find_if(kinds.begin(), kinds.end(), [&](const auto& kind) { return kind.first == sum; });
+    if (at != kinds.end()) std::rotate(at, at + 1, kinds.end());
+    if (at == kinds.end()) kinds.push_back({std::move(sum), {}});
+    kinds.back().second.push_back(layer);
+  }
+  std::vector<std::string> lines;
+  for (const auto& [sum, layers] : kinds)
+    lines.push_back(fmt::format("Each of layers {}: {}.", layer_ranges(layers), sum));
+  return lines;
+}
+
+PlanSection parameter_section(const PlanModel& model, const WeightsPlan& weights) {
   PlanSection section{.id = "parameters",
                       .title = "Parameters",
                       .unit = PlanUnit::kParameters,
                       .item = parameter_item(weights),
                       .is_on_screen = false};
+  for (const std::string& line : layer_lines(model)) section.note += line + " ";
   const ComponentWeights total = weights.total();
   if (total.n_active < total.n_parameters) {
-    section.note = fmt::format("A token passes {} of them.", human_count(total.n_active));
+    section.note += fmt::format("A token passes {} parameters.", human_count(total.n_active));
   }
   return section;
-}
-
-// ---- naive attention ----
-
-const AttentionSpec& widest_attention(const ModelConfig& config) {
-  const auto by_heads = [](const BlockSpec& a, const BlockSpec& b) { return a.attn.n_head < b.attn.n_head; };
-  return std::max_element(config.blocks.begin(), config.blocks.end(), by_heads)->attn;
-}
-
-PlanTable naive_table(const ModelConfig& config) {
-  const AttentionSpec& attn = widest_attention(config);
-  PlanTable table{.id = "attention_matrix",
-                  .title = fmt::format("Attention of one layer and sequence, {}, 16 bits", plural(attn.n_head, "head")),
-                  .columns = {{"n", "n"},
-                              {"matrix_bytes", "n x n matrix"},
-                              {"output_bytes", "in tiles: output"},
-                              {"log_sum_exp_bytes", "log-sum-exp"},
-                              {"times", "less memory"}}};
-  for (int64_t n = 1024; n <= 32768; n *= 2) {
-    const PlanItem naive = naive_attention_item(attn, n, kHalfBytes);
-    const PlanItem tiled = tiled_attention_item(attn, n, kHalfBytes);
-    const auto part = [&](std::string_view name) {
-      const PlanItem* item = find_item(tiled, name);
-      return item ? item->amount : 0;
-    };
-    const double times = static_cast<double>(naive.amount) / static_cast<double>(std::max<int64_t>(tiled.amount, 1));
-    table.rows.push_back({count_cell(n),
-                          binary_cell(naive.amount),
-                          binary_cell(part("output")),
-                          binary_cell(part("log-sum-exp")),
-                          {fmt::format("{:.0f} x", times), Value(times)}});
-    if (table.formulas.empty()) {
-      table.formulas = {fmt::format("n x n matrix = {} = {}", naive.formula, naive.arithmetic),
-                        fmt::format("output = {}", find_item(tiled, "output")->arithmetic),
-                        fmt::format("log-sum-exp = {}", find_item(tiled, "log-sum-exp")->arithmetic)};
-    }
-  }
-  table.notes = {
-      "Twice the n, four times the matrix; in tiles (FlashAttention) twice. It is there once a layer and"
-      " sequence where nothing is kept for a backward pass."};
-  return table;
 }
 
 Value question_json(const PlanModel& model, const PlannedWeights& weights, const InferenceQuestion& question) {
@@ -163,8 +164,8 @@ Result<PlanReport> inference_report(const PlanModel& model, const PlanOptions& o
   VITRO_TRY_ASSIGN(const InferencePlan plan, plan_inference(model.config, weights.plan, question.shape));
   PlanReport report{.title = model.name, .question = question_json(model, weights, question)};
   report.heads = {model_line(model, weights.plan), shape_line(model, weights, question)};
-  report.sections = {parameter_section(weights.plan), memory_section(model, plan, question)};
-  if (options.shows_naive) report.tables.push_back(naive_table(model.config));
+  report.sections = {parameter_section(model, weights.plan), memory_section(model, plan, question)};
+  if (options.shows_naive) add_lengths(model, weights.plan, &report);
   VITRO_TRY(add_serving(model, weights, question, &report));
   return report;
 }

@@ -55,6 +55,10 @@ std::string decimal_text(double value, std::string_view unit) {
   return text;
 }
 
+std::string plural(int64_t n, std::string_view one) {
+  return fmt::format("{} {}{}", human_count(n), one, n == 1 ? "" : "s");
+}
+
 std::string_view unit_name(PlanUnit unit) {
   switch (unit) {
     case PlanUnit::kBytes:

@@ -89,6 +89,8 @@ struct DecimalScale {
 DecimalScale decimal_scale(double largest, PlanUnit unit = PlanUnit::kFlops);
 /// 13476831232 -> "13.48 GB".
 std::string decimal_text(double value, std::string_view unit);
+/// "1 row", "4,096 rows".
+std::string plural(int64_t n, std::string_view one);
 /// "B", "FLOP", "parameters".
 std::string_view unit_name(PlanUnit unit);
 

@@ -172,16 +172,18 @@ void append_table(const PlanTable& table, std::string* out) {
 
 // ---- explanations ----
 
-void append_explained(const PlanItem& item, int depth, std::string_view unit, std::string* out) {
+void append_explained(const PlanItem& item, int depth, const PlanSection& section, std::string* out) {
   const std::string indent(static_cast<size_t>(2 * depth), ' ');
-  const std::string amount = fmt::format("{} {}", human_count(item.amount), unit);
-  const std::string name = padded(indent + item.name, 38, false);
-  append_line(fmt::format("{} {}  {}", name, padded(amount, 28, true), certainty_name(item.certainty)), out);
+  const std::string amount = fmt::format("{} {}", human_count(item.amount), unit_name(section.unit));
+  const auto total = static_cast<double>(std::max<int64_t>(section.item.amount, 1));
+  append_line(fmt::format("{}{}{:7.2f}%  {}", padded(indent + item.name, 34, false), padded(amount, 28, true),
+                          100.0 * static_cast<double>(item.amount) / total, certainty_name(item.certainty)),
+              out);
   if (!item.formula.empty()) append_line(fmt::format("{}    = {}", indent, item.formula), out);
   if (!item.arithmetic.empty() && item.arithmetic != item.formula) {
     append_line(fmt::format("{}    = {}", indent, item.arithmetic), out);
   }
-  for (const PlanItem& part : item.parts) append_explained(part, depth + 1, unit, out);
+  for (const PlanItem& part : item.parts) append_explained(part, depth + 1, section, out);
 }
 
 }  // namespace
@@ -209,7 +211,7 @@ std::string plan_explanation(const PlanReport& report) {
   for (const std::string& head : report.heads) append_wrapped(head, &out);
   for (const PlanSection& section : report.sections) {
     out += '\n' + section.title + '\n';
-    append_explained(section.item, 0, unit_name(section.unit), &out);
+    append_explained(section.item, 0, section, &out);
     if (!section.note.empty()) append_wrapped(section.note, &out);
   }
   for (const PlanTable& table : report.tables) {
