@@ -5,7 +5,6 @@
 #include <functional>
 
 #include "base/human.h"
-#include "base/parse_size.h"
 #include "cli/options.h"
 
 namespace vitro {

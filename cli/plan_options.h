@@ -1,4 +1,4 @@
-// Options of `vitro plan`, read into the types that the plan works with. Sizes carry their unit (base/parse_size.h).
+// Options of `vitro plan`, read into the types that the plan works with. Sizes carry their unit (base/human.h).
 #pragma once
 
 #include <CLI/CLI.hpp>

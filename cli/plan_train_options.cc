@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "base/parse_size.h"
+#include "base/human.h"
 #include "cli/options.h"
 #include "cli/plan_options.h"
 #include "cli/plan_training.h"
