@@ -120,7 +120,7 @@ class Checker {
     not_negative("attn.softcap", attn.softcap);
     not_negative("attn.qkv_clip", attn.qkv_clip);
     if (attn.kv_lora_rank != 0 || attn.q_lora_rank != 0 || attn.d_head_nope != 0 || attn.d_head_rope != 0) latent(attn);
-    if (attn.position == PositionKind::kT5Bias) range("n_bias_buckets", config_.n_bias_buckets, 1, kMaxBiasBuckets);
+    if (attn.position == PositionKind::kDistanceBuckets) range("n_bias_buckets", config_.n_bias_buckets, 1, kMaxBiasBuckets);
     if (attn.mask == MaskKind::kWindow) range("attn.window", attn.window, 1, kMaxContext);
     if (attn.position == PositionKind::kRope) rope(attn, attn.rope);
     if (attn.position == PositionKind::kAlibi) {
@@ -262,7 +262,7 @@ void refuse_attention(const AttentionSpec& attn, Refusals& refuse) {
   refuse.when(attn.d_head_v != attn.d_head, "values of another width than keys");
   refuse.when(attn.mask != MaskKind::kCausal && attn.mask != MaskKind::kWindow, "this attention mask");
   refuse.when(attn.has_sinks, "attention sinks");
-  refuse.when(attn.position == PositionKind::kT5Bias, "T5's relative position buckets");
+  refuse.when(attn.position == PositionKind::kDistanceBuckets, "relative position buckets");
   refuse.when(attn.has_bias_table, "tables of position biases");
   refuse.when(attn.kv_lora_rank != 0 || attn.q_lora_rank != 0, "latent attention");
 }
@@ -306,7 +306,7 @@ Status check_runnable(const ModelConfig& config) {
   Refusals refuse;
   refuse.when(config.kind != ModelKind::kDecoder || !config.encoder_blocks.empty(), "encoders");
   refuse.when(config.n_token_types != 0, "token types");
-  refuse.when(config.n_bias_buckets != 0 || config.bias_max_distance != 0, "T5's relative position buckets");
+  refuse.when(config.n_bias_buckets != 0 || config.bias_max_distance != 0, "relative position buckets");
   refuse.when(config.has_pooler, "poolers");
   refuse.when(config.head != HeadKind::kLogits || config.has_head_transform || config.n_class != 0,
               "heads other than one logit for each token");

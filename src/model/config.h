@@ -27,7 +27,7 @@ enum class ModelKind : uint8_t { kDecoder, kEncoder, kEncoderDecoder };
 
 // ---- positions ----
 
-enum class PositionKind : uint8_t { kNone, kLearned, kSinusoidal, kRope, kAlibi, kT5Bias };
+enum class PositionKind : uint8_t { kNone, kLearned, kSinusoidal, kRope, kAlibi, kDistanceBuckets };
 /// Which values of a head form a pair: halves (i, i + r/2) or adjacent (2i, 2i + 1).
 enum class RopePairing : uint8_t { kHalves, kAdjacent };
 /// How frequencies are stretched beyond the trained length; formulas in model/rope.cc.
@@ -95,7 +95,7 @@ struct AttentionSpec {
   double alibi_max_bias = 0.0;  ///< alibi: slopes are 2^(-max_bias i / n), formula in model/alibi.h
   double alibi_factor = 1.0;    ///< multiplies the bias: d_head^-1/2 where it is added before the scale (Falcon)
   bool is_alibi_bf16 = false;   ///< slope, position and their product are rounded to bfloat16 (Falcon)
-  /// kT5Bias: this layer has a table of biases [n_bias_buckets, n_head]; those behind it use it too.
+  /// kDistanceBuckets: this layer has a table of biases [n_bias_buckets, n_head]; those behind it use it too.
   bool has_bias_table = false;
   // Latent attention (DeepSeek-AI 2024, arXiv 2405.04434); kv_lora_rank 0: none. q (through a vector of q_lora_rank
   // where that is not 0) has d_head = d_head_nope + d_head_rope values a head, the last of them rotated; k and v of
@@ -204,7 +204,7 @@ struct ModelConfig {
   std::vector<BlockSpec> blocks = {};  ///< n_layer of them; layers may differ
   /// Encoder-decoders: the stack that reads the source; `blocks` is then the decoder. An encoder alone is `blocks`.
   std::vector<BlockSpec> encoder_blocks = {};
-  int64_t n_bias_buckets = 0;     ///< rows of T5's tables of biases; 0: none
+  int64_t n_bias_buckets = 0;     ///< rows of the tables of biases by distance (T5); 0: none
   int64_t bias_max_distance = 0;  ///< distances from here on share the last bucket
   bool has_pooler = false;        ///< a matrix and tanh over the first token (BERT)
 

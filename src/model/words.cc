@@ -110,8 +110,8 @@ std::string layer_position_kind(const AttentionSpec& attn, bool has_base) {
       return rope_kind(attn, has_base);
     case PositionKind::kAlibi:
       return "ALiBi";
-    case PositionKind::kT5Bias:
-      return "T5 bias";
+    case PositionKind::kDistanceBuckets:
+      return "distance buckets";
     default:
       return "none";
   }

@@ -59,7 +59,7 @@ BlockSpec read_block(ConfigReader& reader, const DecoderSizes& sizes) {
   block.norm = {.kind = NormKind::kRms, .eps = reader.get_real("norm.eps", {"layer_norm_epsilon"}, 1e-6)};
   block.attn = plain_attention(sizes);
   block.attn.scale = 1.0;
-  block.attn.position = PositionKind::kT5Bias;
+  block.attn.position = PositionKind::kDistanceBuckets;
   block.ffn = {.d_ff = sizes.d_ff};
   read_feed_forward(reader, &block.ffn);
   return block;
