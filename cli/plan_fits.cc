@@ -162,9 +162,10 @@ Result<PlanTable> formats_table(const PlanModel& model, const PlannedWeights& we
   const FormatRow row{model, question, device, budget};
   if (row.has_times()) {
     table.columns.insert(table.columns.end(), {{"first_token_seconds", "first token"},
-                                               {"tokens_per_second_alone", "1: tokens/s"},
-                                               {"tokens_per_second", "all: tokens/s"},
+                                               {"tokens_per_second_alone", "t/s alone"},
+                                               {"tokens_per_second", "t/s all"},
                                                {"bound_by", "by", true}});
+    table.title += " (t/s: tokens a second)";
     table.formulas = {fmt::format("times: {}", device->usual.efficiency.origin)};
   }
   VITRO_TRY_ASSIGN(std::vector<PlanCell> asked, row.cells(weights));

@@ -165,6 +165,10 @@ Result<PlanReport> inference_report(const PlanModel& model, const PlanOptions& o
   PlanReport report{.title = model.name, .question = question_json(model, weights, question)};
   report.heads = {model_line(model, weights.plan), shape_line(model, weights, question)};
   report.sections = {parameter_section(model, weights.plan), memory_section(model, plan, question)};
+  report.figures = {{"cache_bytes_per_token", Value(plan.cache_bytes_per_token)},
+                    {"active_parameters", Value(weights.plan.total().n_active)},
+                    {"peak_step", Value(std::string(plan.peak_step))},
+                    {"peak_buffer", Value(std::string(plan.peak_buffer))}};
   if (options.shows_naive) add_lengths(model, weights.plan, &report);
   VITRO_TRY(add_serving(model, weights, question, &report));
   return report;

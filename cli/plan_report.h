@@ -73,6 +73,7 @@ struct PlanReport {
   std::string title;               ///< family and file
   std::vector<std::string> heads;  ///< lines before everything
   Value question;                  ///< what was asked, for JSON: model, context, ...
+  Value::Object figures = {};      ///< numbers of their own, for JSON: the text of the sections has them too
   std::vector<PlanSection> sections;
   std::vector<PlanTable> tables;
   std::vector<std::string> notes;  ///< lines after everything

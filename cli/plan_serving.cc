@@ -51,6 +51,11 @@ struct PartLine {
   PartWork prefill, decode;
 };
 
+// The first words say which part it is, where columns are scarce: "scores", "q, k, v".
+std::string short_name(std::string_view name) {
+  return std::string(name.substr(0, std::min({name.find(" and "), name.find(" projection"), name.size()})));
+}
+
 std::vector<PartLine> part_lines(const Passes& passes) {
   std::vector<PartLine> lines;
   for (int p = 0; p < kNParts; ++p) {
@@ -101,8 +106,10 @@ PlanTable work_table(const Passes& passes, const std::optional<Times>& times) {
   for (const PartLine& line : lines) {
     const bool is_total = &line == &lines.back();
     while (!is_total && part_name(static_cast<Part>(part)) != line.name) ++part;
-    std::vector<PlanCell> row = {text_cell(line.name), flops_cell(line.prefill.flops),
-                                 flops_cell(line.prefill.flops_dense), bytes_cell(line.prefill.n_bytes()),
+    std::vector<PlanCell> row = {{short_name(line.name), Value(line.name)},
+                                 flops_cell(line.prefill.flops),
+                                 flops_cell(line.prefill.flops_dense),
+                                 bytes_cell(line.prefill.n_bytes()),
                                  real_cell(line.prefill.intensity(), 0)};
     const auto add_times = [&](const PassTime& pass) {
       add_time_cells(is_total ? pass.seconds : pass.parts[part].seconds, is_total ? pass.bound : pass.parts[part].bound,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/human.h"
 #include "cli/plan_device.h"
@@ -53,6 +54,11 @@ PlanSection memory_section(const TrainingPlan& plan, const TrainingSpec& spec) {
       "States of the whole model: {} = {:.2f} B a parameter. {} of {} parameters are trained.",
       decimal_text(static_cast<double>(plan.states.amount), "B"), per_parameter(plan.states.amount, plan.n_parameters),
       human_count(plan.n_trained), human_count(plan.n_parameters));
+  for (const PlanItem& phase : plan.phases) {
+    if (&phase == &plan.phases.front()) note += " Peaks:";
+    note += fmt::format(" {} {}{}", phase.name, decimal_text(static_cast<double>(phase.amount), "B"),
+                        &phase == &plan.phases.back() ? "." : ",");
+  }
   if (spec.layout.pipeline > 1) note += fmt::format(" Stage {} of the pipeline holds the most.", plan.stage);
   return {.id = "memory",
           .title = fmt::format("Who ate the memory? ({})", plan.phases[plan.peak].name),
@@ -163,8 +169,9 @@ PlanTable choice_table(const PlanModel& model, const TrainingSpec& asked) {
 
 std::string figure_text(const TrainingFigure& figure) {
   if (figure.unit == "s") return seconds_cell(figure.value).text;
-  const bool is_large = figure.value >= 1e6;
-  const std::string number = is_large ? decimal_text(figure.value, "") : fmt::format("{:.4g}", figure.value);
+  std::string number = fmt::format("{:.4g}", figure.value);
+  if (figure.value >= 1000) number = human_count(std::llround(std::min(figure.value, 1e18)));
+  if (figure.value >= 1e6) number = decimal_text(figure.value, "");
   return figure.unit.empty() ? number : number + " " + figure.unit;
 }
 
@@ -248,6 +255,7 @@ Result<PlanReport> training_report(const PlanModel& model, const PlanOptions& op
                      hidden_section("states", "States of the whole model on one device", plan.states),
                      hidden_section("rank_states", "States of the most loaded device", plan.rank_states),
                      hidden_section("activations", "Activations kept at the end of the forward", plan.activations)};
+  report.figures = {{"trained_parameters", Value(plan.n_trained)}, {"stage", Value(plan.stage)}};
   report.sections[0].budget = plan_budget(options, std::nullopt);
   report.tables = {phase_table(plan), choice_table(model, spec)};
   VITRO_TRY(add_time(model, spec, options, train, &report));
