@@ -48,7 +48,12 @@ PlanSection memory_section(const PlanModel& model, const InferencePlan& plan, co
                       plan.peak_step, plan.peak_buffer, plural(question.shape.session.n_logits, "row"),
                       decimal_text(static_cast<double>(logit_bytes), "B"),
                       plan.peak_step == "head" ? "among them" : "later, in the same bytes");
-  return {.id = "memory", .title = "Who ate the memory?", .unit = PlanUnit::kBytes, .item = plan.memory, .note = note};
+  return {.id = "memory",
+          .title = "Who ate the memory?",
+          .unit = PlanUnit::kBytes,
+          .item = plan.memory,
+          .note = note,
+          .is_drawn = true};
 }
 
 // ---- parameters ----

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/human.h"
+#include "base/saturating.h"
 #include "cli/plan_device.h"
 #include "cli/plan_fits.h"
 
@@ -180,6 +181,8 @@ void add_budget(const PlanModel& model, int64_t n_devices, int64_t budget, PlanR
   share.title = fmt::format("Memory of each of {}", n_devices);
   share.item = device_memory(model.config, memory->item, n_devices);
   share.budget = budget;
+  share.is_drawn = false;
+  memory->budget = sat_mul(budget, n_devices);
   memory->is_on_screen = false;
   report->sections.insert(memory + 1, std::move(share));
 }

@@ -65,6 +65,7 @@ PlanSection memory_section(const TrainingPlan& plan, const TrainingSpec& spec) {
           .unit = PlanUnit::kBytes,
           .item = plan.phases[plan.peak],
           .note = note,
+          .is_drawn = true,
           .depth = 1};
 }
 
@@ -78,12 +79,14 @@ const PlanItem& largest(const PlanItem& item) {
 }
 
 PlanTable phase_table(const TrainingPlan& plan) {
-  PlanTable table{
-      .id = "phases",
-      .title = "Moment by moment",
-      .certainty = Certainty::kEstimated,
-      .columns = {
-          {"phase", "moment", true}, {"bytes", "bytes"}, {"largest", "most of it", true}, {"largest_bytes", "bytes"}}};
+  PlanTable table{.id = "phases",
+                  .title = "Moment by moment",
+                  .certainty = Certainty::kEstimated,
+                  .columns = {{"phase", "moment", true},
+                              {"bytes", "bytes"},
+                              {"largest", "most of it", true},
+                              {"largest_bytes", "bytes"}},
+                  .is_on_screen = false};
   for (const PlanItem& phase : plan.phases) {
     if (phase.parts.empty()) continue;
     const PlanItem& most = largest(phase);
