@@ -42,6 +42,17 @@ int64_t smallest_side(const TensorSlot& slot) {
   return rank < 2 ? 0 : std::min(slot.shape[rank - 1], slot.shape[rank - 2]);
 }
 
+int64_t n_matrices(const TensorSlot& slot) {
+  int64_t n = 1;
+  for (int axis = 0; axis < slot.shape.rank() - 2; ++axis) n = sat_mul(n, slot.shape[axis]);
+  return n;
+}
+
+int64_t one_adapter(const LoraSpec& lora, const TensorSlot& slot) {
+  const int rank = slot.shape.rank();
+  return rank < 2 ? 0 : sat_mul(lora.rank, sat_add(slot.shape[rank - 1], slot.shape[rank - 2]));
+}
+
 }  // namespace
 
 Result<LoraTargets> parse_lora_targets(std::string_view names) {
@@ -84,11 +95,20 @@ int64_t lora_parameters(const LoraSpec& lora, std::span<const TensorSlot> slots)
   int64_t n = 0;
   for (const TensorSlot& slot : slots) {
     if (slot.is_optional || !is_adapted(slot.name, lora.targets)) continue;
-    const int rank = slot.shape.rank();
-    if (rank < 2) continue;
-    int64_t n_matrices = 1;
-    for (int axis = 0; axis < rank - 2; ++axis) n_matrices = sat_mul(n_matrices, slot.shape[axis]);
-    n = sat_add(n, sat_mul(n_matrices, lora.rank, sat_add(slot.shape[rank - 1], slot.shape[rank - 2])));
+    n = sat_add(n, sat_mul(n_matrices(slot), one_adapter(lora, slot)));
+  }
+  return n;
+}
+
+int64_t active_lora_parameters(const LoraSpec& lora, const ModelConfig& config, std::span<const TensorSlot> slots) {
+  int64_t n = 0;
+  for (const TensorSlot& slot : slots) {
+    if (slot.is_optional || !is_adapted(slot.name, lora.targets)) continue;
+    const SlotPlace place = place_of(slot.name);
+    const bool is_expert = component_of(slot.name) == Component::kExperts && place.layer < config.n_layer();
+    const int64_t n_active =
+        is_expert ? config.blocks[static_cast<size_t>(place.layer)].ffn.moe.n_expert_used : n_matrices(slot);
+    n = sat_add(n, sat_mul(n_active, one_adapter(lora, slot)));
   }
   return n;
 }

@@ -25,9 +25,20 @@ TEST(Lora, TrainableParameters) {
   EXPECT_EQ(lora_parameters(spec(8, "v"), planned_model("llama2-70b").slots), int64_t{80} * 8 * (1024 + 8192));
 }
 
+// Two of eight experts are passed.
+TEST(Lora, AdaptersOfExperts) {
+  ModelConfig config;
+  config.blocks.resize(1);
+  config.blocks[0].ffn.moe = {.n_expert = 8, .n_expert_used = 2, .d_ff_expert = 32};
+  const std::vector<TensorSlot> slots = {{.name = "blocks.0.ffn.experts.w_up", .shape = {8, 32, 64}},
+                                         {.name = "blocks.0.attn.w_q", .shape = {64, 64}}};
+  EXPECT_EQ(lora_parameters(spec(4, "q,up"), slots), 4 * (8 * (32 + 64) + 128));
+  EXPECT_EQ(active_lora_parameters(spec(4, "q,up"), config, slots), 4 * (2 * (32 + 64) + 128));
+}
+
 TEST(Lora, FrozenWeightsInTheirFormat) {
   const auto model = planned_model("llama-7b");
-  const auto tensors = rank_tensors(model.config, model.slots, {}, 0);
+  const auto tensors = rank_tensors(model.config, model.slots, {})[0];
   const auto bytes = [&](std::string_view format) {
     return frozen_item(tensors, parse_weight_format(format).value(), {}).amount;
   };

@@ -193,21 +193,21 @@ int64_t stage_of_layer(const ParallelLayout& layout, int64_t n_layer, int64_t la
   return layer / n_chunk_layers % layout.pipeline;
 }
 
-std::vector<RankTensor> rank_tensors(const ModelConfig& config, std::span<const TensorSlot> slots,
-                                     const ParallelLayout& layout, int64_t stage) {
-  std::vector<RankTensor> tensors;
+std::vector<std::vector<RankTensor>> rank_tensors(const ModelConfig& config, std::span<const TensorSlot> slots,
+                                                  const ParallelLayout& layout) {
+  std::vector<std::vector<RankTensor>> stages(static_cast<size_t>(layout.pipeline));
   int64_t n_outside = 0;
   for (const TensorSlot& slot : slots) {
     const auto component = component_of(slot.name);
-    const bool is_tied_copy =
-        slot.name == "embed.w" && config.is_head_tied && stage > 0 && stage == layout.pipeline - 1;
     if (slot.is_optional || !component) continue;
-    if (stage_of_slot(config, layout, slot) != stage && !is_tied_copy) continue;
-    RankTensor tensor = rank_tensor(config, slot, is_tied_copy ? Component::kHead : *component, layout);
+    RankTensor tensor = rank_tensor(config, slot, *component, layout);
     if (!tensor.is_inside) tensor.unit = --n_outside;
-    tensors.push_back(tensor);
+    stages[static_cast<size_t>(stage_of_slot(config, layout, slot))].push_back(tensor);
+    if (slot.name != "embed.w" || !config.is_head_tied || layout.pipeline == 1) continue;
+    tensor.component = Component::kHead;
+    stages.back().push_back(tensor);
   }
-  return tensors;
+  return stages;
 }
 
 }  // namespace vitro

@@ -11,7 +11,8 @@ using testing::planned_model;
 
 int64_t n_on_rank(const testing::PlannedModel& model, const ParallelLayout& layout, int64_t stage) {
   int64_t n = 0;
-  for (const RankTensor& tensor : rank_tensors(model.config, model.slots, layout, stage)) n += tensor.n();
+  const auto stages = rank_tensors(model.config, model.slots, layout);
+  for (const RankTensor& tensor : stages[static_cast<size_t>(stage)]) n += tensor.n();
   return n;
 }
 
@@ -65,7 +66,7 @@ TEST(ParallelLayout, ExpertParallelRanksDivideExperts) {
   const std::vector<TensorSlot> slots = {{.name = "blocks.0.ffn.experts.w_gate", .shape = {8, 32, 64}},
                                          {.name = "blocks.0.ffn.experts.w_down", .shape = {8, 64, 32}},
                                          {.name = "blocks.0.ffn.router.w", .shape = {8, 64}}};
-  const auto tensors = rank_tensors(config, slots, {.data = 4, .tensor = 2, .expert = 4}, 0);
+  const auto tensors = rank_tensors(config, slots, {.data = 4, .tensor = 2, .expert = 4})[0];
   ASSERT_EQ(tensors.size(), 3u);
   EXPECT_EQ(tensors[0].n_matrices, 2);
   EXPECT_EQ(tensors[0].rows, 16);

@@ -78,11 +78,14 @@ class Planner {
 
   TrainingPlan plan() {
     TrainingPlan plan;
-    const RankModel whole = rank_model({}, 0);
+    const RankModel whole = rank_models({})[0];
     for (const RankTensor& tensor : whole.tensors) plan.n_parameters = sat_add(plan.n_parameters, tensor.n());
     plan.n_trained = spec_.lora ? lora_parameters(*spec_.lora, slots_) : plan.n_parameters;
     plan.states = states(whole, {});
-    for (int64_t stage = 0; stage < spec_.layout.pipeline; ++stage) plan_stage(stage, &plan);
+    const std::vector<RankModel> models = rank_models(spec_.layout);
+    for (size_t stage = 0; stage < models.size(); ++stage) {
+      plan_stage(models[stage], static_cast<int64_t>(stage), &plan);
+    }
     const auto& parts = plan.phases[plan.peak].parts;
     const auto largest = std::max_element(parts.begin(), parts.end(),
                                           [](const PlanItem& a, const PlanItem& b) { return a.amount < b.amount; });
@@ -91,10 +94,13 @@ class Planner {
   }
 
  private:
-  RankModel rank_model(const ParallelLayout& layout, int64_t stage) const {
-    RankModel model{rank_tensors(config_, slots_, layout, stage), {}};
-    if (spec_.lora) model.adapters = adapters_of(rank_tensors(config_, adapted_, layout, stage), spec_.lora->rank);
-    return model;
+  std::vector<RankModel> rank_models(const ParallelLayout& layout) const {
+    std::vector<RankModel> models;
+    for (auto& tensors : rank_tensors(config_, slots_, layout)) models.push_back({std::move(tensors), {}});
+    if (!spec_.lora) return models;
+    const auto adapted = rank_tensors(config_, adapted_, layout);
+    for (size_t i = 0; i < models.size(); ++i) models[i].adapters = adapters_of(adapted[i], spec_.lora->rank);
+    return models;
   }
 
   PlanItem states(const RankModel& model, const ParallelLayout& layout) const {
@@ -105,8 +111,7 @@ class Planner {
   }
 
   // Keeps the stage that needs the most.
-  void plan_stage(int64_t stage, TrainingPlan* best) const {
-    const RankModel model = rank_model(spec_.layout, stage);
+  void plan_stage(const RankModel& model, int64_t stage, TrainingPlan* best) const {
     PlanItem rank_states = states(model, spec_.layout);
     PlanItem activations = saved_item(question_, stage);
     std::vector<PlanItem> phases = phases_of(model, stage, rank_states, activations);

@@ -53,16 +53,15 @@ PassWork forward_work(const ModelConfig& config, const WeightsPlan& weights, con
 }
 
 // Frozen matrices have no gradient of their own: half of the backward's products. Scores have no weights.
-std::vector<PlanItem> counted_passes(const PassWork& forward, std::span<const TensorSlot> slots,
-                                     const TrainingSpec& spec, FlopsConvention convention) {
+std::vector<PlanItem> counted_passes(const PassWork& forward, int64_t n_adapter, const TrainingSpec& spec,
+                                     FlopsConvention convention) {
   const bool is_lora = spec.lora.has_value();
   std::vector<PlanItem> parts = {
       pass_item("forward", forward, convention, [](Part) { return 1; }),
       pass_item("backward", forward, convention, [&](Part part) { return is_lora && part != Part::kScores ? 1 : 2; })};
   if (is_lora) {
-    parts.push_back(product_item(
-        "adapters",
-        {{"", 6}, {"adapters' parameters", lora_parameters(*spec.lora, slots)}, {"seq_len", spec.shape.seq_len}}));
+    parts.push_back(
+        product_item("adapters", {{"", 6}, {"adapters' parameters", n_adapter}, {"seq_len", spec.shape.seq_len}}));
   }
   return parts;
 }
@@ -158,9 +157,10 @@ Result<TrainingWork> training_work(const ModelConfig& config, std::span<const Te
   VITRO_TRY(check_convention(config, spec, convention));
   const WeightsPlan weights = plan_weights(config, slots, {});
   const PassWork forward = forward_work(config, weights, spec.shape);
+  const int64_t n_adapter = spec.lora ? active_lora_parameters(*spec.lora, config, slots) : 0;
   std::vector<PlanItem> counted = counts_parameters(convention)
                                       ? counted_parameters(config, weights, spec.shape, convention)
-                                      : counted_passes(forward, slots, spec, convention);
+                                      : counted_passes(forward, n_adapter, spec, convention);
   PlanItem again = again_item(forward, counted, spec, convention);
   TrainingWork work;
   work.model = sum_item(fmt::format("FLOPs a sequence ({})", flops_convention_name(convention)), counted);
