@@ -56,7 +56,7 @@ class BlockTensors {
   }
 
   // A size that tensor parallelism divides.
-  Factor local(std::string name, int64_t value) const {
+  Factor divided(std::string name, int64_t value) const {
     const int64_t t = question_.layout.tensor;
     return t == 1 ? Factor{std::move(name), value}
                   : Factor{name + " / tensor-parallel", std::max<int64_t>(value / t, 1)};
@@ -91,11 +91,11 @@ class BlockTensors {
     const AttentionSpec& attn = block_.attn;
     if (attn.kv_lora_rank > 0) add_latents(attn);
     if (attn.qk_norm != QkNorm::kNone) {
-      add("q before its norm", {local("n_head", attn.n_head), {"d_head", attn.d_head}}, {});
-      add("k before its norm", {local("n_kv_head", attn.n_kv_head), {"d_head", attn.d_head}}, {});
+      add("q before its norm", {divided("n_head", attn.n_head), {"d_head", attn.d_head}}, {});
+      add("k before its norm", {divided("n_kv_head", attn.n_kv_head), {"d_head", attn.d_head}}, {});
       const int64_t n = attn.qk_norm == QkNorm::kWholeProjection ? 2 : attn.n_head + attn.n_kv_head;
       const int64_t n_each = attn.qk_norm_spec.kind == NormKind::kLayerNorm ? 2 : 1;
-      add("q, k norm statistics", {local("norms", n), {"values", n_each}}, {.element_bytes = kFloatBytes});
+      add("q, k norm statistics", {divided("norms", n), {"values", n_each}}, {.element_bytes = kFloatBytes});
     }
     add_core("", n_rows_of_keys(), false);
   }
@@ -117,8 +117,8 @@ class BlockTensors {
   void add_core(const std::string& prefix, int64_t n_keys, bool is_cross) {
     const AttentionSpec& attn = block_.attn;
     const bool is_latent = attn.kv_lora_rank > 0;
-    const Factor heads = local("n_head", attn.n_head);
-    const Factor kv_heads = is_latent ? heads : local("n_kv_head", attn.n_kv_head);
+    const Factor heads = divided("n_head", attn.n_head);
+    const Factor kv_heads = is_latent ? heads : divided("n_kv_head", attn.n_kv_head);
     const Factor d_head{"d_head", attn.d_head}, d_head_v{"d_head_v", attn.d_head_v};
     add(prefix + "q", {heads, d_head}, {});
     add(prefix + "k", {kv_heads, d_head}, {.is_source = is_cross});
@@ -139,17 +139,17 @@ class BlockTensors {
 
   void add_feed_forward() {
     const MoeSpec& moe = block_.ffn.moe;
-    if (moe.n_expert == 0) return add_hidden({"", {local("d_ff", block_.ffn.d_ff)}});
+    if (moe.n_expert == 0) return add_hidden({"", {divided("d_ff", block_.ffn.d_ff)}});
     const Factor chosen{"n_expert_used", moe.n_expert_used};
     const How whole{.is_sequence = true};
     add("router logits", {{"n_expert", moe.n_expert}}, {.element_bytes = kFloatBytes, .is_sequence = true});
     add("expert weights", {chosen}, {.element_bytes = kFloatBytes, .is_sequence = true});
     add("expert indices", {chosen}, {.element_bytes = kIndexBytes, .is_sequence = true});
     add("rows sent to experts", {chosen, d_model()}, {.wanted_by = kFfnIn, .is_sequence = true});
-    add_hidden({"expert ", {chosen, local("d_ff_expert", moe.d_ff_expert)}});
+    add_hidden({"expert ", {chosen, divided("d_ff_expert", moe.d_ff_expert)}});
     add("expert outputs", {chosen, d_model()}, whole);  // the gradient of an expert's weight is <dy, its output>
     if (moe.d_ff_shared == 0) return;
-    add_hidden({"shared ", {local("d_ff_shared", moe.d_ff_shared)}});
+    add_hidden({"shared ", {divided("d_ff_shared", moe.d_ff_shared)}});
     if (moe.has_shared_gate) add("shared output", {d_model()}, whole);
   }
 
