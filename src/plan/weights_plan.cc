@@ -61,12 +61,13 @@ const WeightFormat& format_of(const WeightStorage& storage, const TensorSlot& sl
   return is_outer ? storage.embeddings : storage.matrices;
 }
 
-// A matrix of any rank is rows of its last dimension.
-int64_t slot_bytes(const TensorSlot& slot, const WeightFormat& format, bool is_panels) {
-  const int64_t n_cols = std::max<int64_t>(slot.shape.last(), 1);
-  const int64_t n_rows = elements(slot.shape) == kSaturated ? kSaturated : elements(slot.shape) / n_cols;
+// A matrix of any rank is rows of its last dimension; each of stacked ones has panels of its own.
+int64_t slot_bytes(SlotUse use, const Shape& shape, const WeightFormat& format, bool is_panels) {
+  const int64_t n_cols = std::max<int64_t>(shape.last(), 1);
+  const int64_t n_rows = elements(shape) == kSaturated ? kSaturated : elements(shape) / n_cols;
   if (!is_panels) return sat_mul(n_rows, format.row_bytes(n_cols));
-  if (slot.use == SlotUse::kVector) return sat_mul(elements(slot.shape), kF32Weights.block_bytes);
+  if (use == SlotUse::kVector) return sat_mul(elements(shape), kF32Weights.block_bytes);
+  if (shape.rank() == 3) return sat_mul(shape[0], slot_bytes(use, part_shape(shape), format, is_panels));
   const int64_t panel = sat_mul(kRowsPerPanel, format.row_bytes(n_cols));
   if (panel > kSaturated - kPanelAlignment || n_rows > kSaturated - kRowsPerPanel) return kSaturated;
   return sat_mul(ceil_div(n_rows, kRowsPerPanel), round_up(panel, kPanelAlignment));
@@ -88,7 +89,7 @@ class Summing {
   void add(const TensorSlot& slot, int64_t n_bytes) {
     add_layer(slot, n_bytes);
     const auto component = component_of(slot.name);
-    if (!component) {
+    if (!component || !slot.is_parameter) {
       plan_.table_bytes = sat_add(plan_.table_bytes, n_bytes);
       return;
     }
@@ -200,17 +201,24 @@ WeightsPlan plan_weights(const ModelConfig& config, std::span<const TensorSlot> 
   Summing sum(config);
   for (const TensorSlot& slot : slots) {
     if (slot.is_optional) continue;
-    sum.add(slot, slot_bytes(slot, format_of(storage, slot, component_of(slot.name)), storage.is_panels));
+    const WeightFormat& format = format_of(storage, slot, component_of(slot.name));
+    sum.add(slot, slot_bytes(slot.use, slot.shape, format, storage.is_panels));
   }
   return sum.take();
 }
 
 WeightsPlan plan_weights(const ModelConfig& config, std::span<const BoundTensor> bound, bool is_panels) {
   Summing sum(config);
-  for (const BoundTensor& tensor : bound) {
-    const DTypeInfo& info = dtype_info(tensor.entry->dtype);
+  int64_t n_bytes = 0;
+  for (size_t i = 0; i < bound.size(); ++i) {
+    const TensorSlot& slot = *bound[i].slot;
+    const DTypeInfo& info = dtype_info(bound[i].entry->dtype);
     const WeightFormat format{info.name, info.block_elements, info.block_bytes};
-    sum.add(*tensor.slot, slot_bytes(*tensor.slot, format, is_panels));
+    n_bytes = sat_add(n_bytes, slot_bytes(slot.use, bound[i].shape(), format, is_panels));
+    // Experts that the file has one by one lie together; the slot is counted behind the last.
+    if (i + 1 < bound.size() && bound[i + 1].slot == &slot) continue;
+    sum.add(slot, n_bytes);
+    n_bytes = 0;
   }
   return sum.take();
 }
