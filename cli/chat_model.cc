@@ -23,7 +23,7 @@ Result<ChatFiles::Named> choose_template(const ChatCommandOptions& options, cons
                 "with 'vitro run', or give its template with --template FILE",
                 options.engine.model);
   }
-  VITRO_TRY_ASSIGN(const ChatFiles::Named* chosen, files.choose("", false));
+  VITRO_TRY_ASSIGN(const ChatFiles::Named* chosen, files.choose(options.template_name, false));
   return *chosen;
 }
 
@@ -76,10 +76,8 @@ Result<std::unique_ptr<ChatModel>> open_chat_model(const ChatCommandOptions& opt
   VITRO_TRY_ASSIGN(const ChatFiles::Named chosen, choose_template(options, files));  // before the weights
   VITRO_TRY_ASSIGN(model->engine, open_engine(options.engine));
   VITRO_TRY_ASSIGN(const Tokenizer* tokenizer, require_tokenizer(model->engine));
-  auto compiled =
-      ChatTemplate::compile(chosen.source, special_tokens(options, std::move(files.special_tokens), *tokenizer));
-  if (!compiled) return fail(compiled.error().in(chosen.where));
-  model->chat_template = *std::move(compiled);
+  Value::Object tokens = special_tokens(options, std::move(files.special_tokens), *tokenizer);
+  VITRO_TRY_ASSIGN(model->chat_template, ChatTemplate::compile(chosen.source, std::move(tokens), {}, chosen.where));
   const SessionShape shape = session_shape(options, model->engine);
   VITRO_TRY_ASSIGN(model->session, Session::create(model->engine.model, shape, model->engine.ctx));
   model->sequence.emplace(*model->session, 0);

@@ -17,6 +17,7 @@ struct ChatCommandOptions {
   EngineOptions engine;
   SamplerOptions sampler;
   std::optional<std::string> template_file;
+  std::string template_name;  ///< which of the model's templates; empty: its default
   std::optional<std::string> system;
   std::optional<std::string> load;
   std::vector<std::string> variables;  ///< KEY=JSON
