@@ -89,6 +89,17 @@ Value module_json(const Module& module) {
                              {"modules", Value(std::move(modules))}});
 }
 
+/// Tensors of the file that the description leaves out on purpose.
+void print_skipped(const Checkpoint& checkpoint, std::span<const TensorSlot> slots) {
+  for (const TensorSlot& slot : slots) {
+    if (slot.use != SlotUse::kSkipped) continue;
+    const std::string& prefix = slot.sources.at(0).name;
+    int64_t n_skipped = 0;
+    for (const WeightEntry& entry : checkpoint.tensors()) n_skipped += entry.name.starts_with(prefix) ? 1 : 0;
+    if (n_skipped > 0) put("left out: {} tensors {}*, {}\n", n_skipped, prefix, slot.name);
+  }
+}
+
 void print_tree(const ModelConfig& config, const Module& root) {
   put("{}: {} layers, width {}, vocabulary {}, context {}\n", config.family, config.n_layer(), config.d_model,
       human_count(config.vocab_size), human_count(config.n_ctx));
@@ -115,6 +126,7 @@ Status show_tree(const Checkpoint& checkpoint, const ShowOptions& options) {
   const Module root = module_tree(config, slots, bound);
   if (!options.is_json) {
     print_tree(config, root);
+    print_skipped(checkpoint, slots);
     return {};
   }
   put_json(Value(Value::Object{{"family", Value(config.family)},

@@ -56,7 +56,11 @@ Turn ffn(std::function<void(FeedForwardSpec&)> turn) {
   return block([turn](BlockSpec& spec) { turn(spec.ffn); });
 }
 Turn moe(std::function<void(MoeSpec&)> turn) {
-  return ffn([turn](FeedForwardSpec& spec) { spec.moe.n_expert = 4, turn(spec.moe); });
+  return ffn([turn](FeedForwardSpec& spec) {
+    spec.d_ff = 0;
+    spec.moe = {.n_expert = 4, .n_expert_used = 1, .d_ff_expert = 8};
+    turn(spec.moe);
+  });
 }
 
 constexpr Notice kTensors = Notice::kTensors;
@@ -122,11 +126,12 @@ const std::vector<Knob> kKnobs = {
     {"attn.position", "llama-gqa", attn([](auto& a) { a.position = PositionKind::kNone; })},
     {"attn.position", "smollm3", [](ModelConfig& c) { c.blocks[3].attn = c.blocks[2].attn; }},
     {"attn.position", "bloom", attn([](auto& a) { a.position = PositionKind::kNone; })},
-    {"attn.position", "llama-gqa", attn([](auto& a) { a.position = PositionKind::kT5Bias; }), kRefused},
+    {"attn.position", "llama-gqa", attn([](auto& a) { a.position = PositionKind::kDistanceBuckets; }), kRefused},
     {"attn.rope", "gemma3", [](ModelConfig& c) { c.blocks[0].attn.rope = c.blocks[5].attn.rope; }},
     {"attn.alibi_max_bias", "bloom", attn([](auto& a) { a.alibi_max_bias = 4; })},
     {"attn.alibi_factor", "own/falcon-alibi-12", attn([](auto& a) { a.alibi_factor = 1; })},
     {"attn.is_alibi_bf16", "own/falcon-alibi-12", attn([](auto& a) { a.is_alibi_bf16 = false; })},
+    {"attn.has_bias_table", "llama-gqa", attn([](auto& a) { a.has_bias_table = true; }), kRefused},
     {"attn.q_lora_rank", "llama-gqa", attn([](auto& a) { a.q_lora_rank = 8; }), kRefused},
     {"attn.kv_lora_rank", "llama-gqa", attn([](auto& a) { a.kv_lora_rank = 8; }), kRefused},
     {"attn.d_head_nope", "llama-gqa", attn([](auto& a) { a.kv_lora_rank = 8, a.d_head_nope = 8; }), kRefused},
@@ -143,10 +148,23 @@ const std::vector<Knob> kKnobs = {
     {"ffn.activation", "llama-gqa", ffn([](auto& f) { f.activation = ActivationKind::kClampedSwiglu; }), kRefused},
     {"ffn.has_in_bias", "starcoder2", ffn([](auto& f) { f.has_in_bias = false; }), kTensors},
     {"ffn.has_out_bias", "starcoder2", ffn([](auto& f) { f.has_out_bias = false; }), kTensors},
+    {"ffn.clamp", "llama-gqa", ffn([](auto& f) { f.clamp = 7; }), kRefused},
+    {"ffn.gate_slope", "llama-gqa", ffn([](auto& f) { f.gate_slope = 1.702; }), kRefused},
     {"moe.n_expert", "llama-gqa", moe([](auto&) {}), kRefused},
     {"moe.n_expert_used", "llama-gqa", moe([](auto& m) { m.n_expert_used = 2; }), kRefused},
-    {"moe.d_ff_expert", "llama-gqa", moe([](auto& m) { m.d_ff_expert = 8; }), kRefused},
-    {"moe.n_expert_shared", "llama-gqa", moe([](auto& m) { m.n_expert_shared = 1; }), kRefused},
+    {"moe.d_ff_expert", "llama-gqa", moe([](auto& m) { m.d_ff_expert = 16; }), kRefused},
+    {"moe.d_ff_shared", "llama-gqa", moe([](auto& m) { m.d_ff_shared = 8; }), kRefused},
+    {"moe.score", "llama-gqa", moe([](auto& m) { m.score = RouterScore::kSigmoid; }), kRefused},
+    {"moe.router_jitter", "llama-gqa", moe([](auto& m) { m.router_jitter = 0.01; }), kRefused},
+    {"moe.is_renormalised", "llama-gqa", moe([](auto& m) { m.is_renormalised = true; }), kRefused},
+    {"moe.routed_scale", "llama-gqa", moe([](auto& m) { m.routed_scale = 2.5; }), kRefused},
+    {"moe.n_group", "llama-gqa", moe([](auto& m) { m.n_group = 2; }), kRefused},
+    {"moe.n_group_used", "llama-gqa", moe([](auto& m) { m.n_group = m.n_group_used = 2; }), kRefused},
+    {"moe.group_score", "llama-gqa", moe([](auto& m) { m.group_score = GroupScore::kSumOfTwo; }), kRefused},
+    {"moe.has_router_bias", "llama-gqa", moe([](auto& m) { m.has_router_bias = true; }), kRefused},
+    {"moe.has_selection_bias", "llama-gqa", moe([](auto& m) { m.has_selection_bias = true; }), kRefused},
+    {"moe.has_expert_bias", "llama-gqa", moe([](auto& m) { m.has_expert_bias = true; }), kRefused},
+    {"moe.has_shared_gate", "llama-gqa", moe([](auto& m) { m.has_shared_gate = true; }), kRefused},
     // blocks
     {"block.norm_place", "gemma2", block([](auto& b) { b.norm_place = NormPlace::kPre; }), kTensors},
     {"block.norm_place", "opt-postnorm", block([](auto& b) { b.norm_place = NormPlace::kPre; })},
@@ -170,6 +188,13 @@ const std::vector<Knob> kKnobs = {
     {"model.position_offset", "opt", [](auto& c) { c.position_offset = 0; }},
     {"model.n_position_rows", "opt", [](auto& c) { c.n_position_rows -= 2; }, kTensors},
     {"model.n_token_types", "gpt2", [](auto& c) { c.n_token_types = 2; }, kRefused},
+    {"model.encoder_blocks", "llama-gqa", [](auto& c) { c.encoder_blocks = c.blocks; }, kRefused},
+    {"model.n_bias_buckets", "llama-gqa", [](auto& c) { c.n_bias_buckets = 32; }, kRefused},
+    {"model.bias_max_distance", "llama-gqa", [](auto& c) { c.bias_max_distance = 128; }, kRefused},
+    {"model.has_pooler", "llama-gqa", [](auto& c) { c.has_pooler = true; }, kRefused},
+    {"model.head", "llama-gqa", [](auto& c) { c.head = HeadKind::kNone; }, kRefused},
+    {"model.has_head_transform", "llama-gqa", [](auto& c) { c.has_head_transform = true; }, kRefused},
+    {"model.n_class", "llama-gqa", [](auto& c) { c.n_class = 2; }, kRefused},
     {"model.final_norm", "llama-gqa", [](auto& c) { c.final_norm.kind = NormKind::kNone; }},
     {"model.is_head_tied", "cohere", [](auto& c) { c.is_head_tied = false; }, kTensors},
     {"model.has_head_bias", "gptj", [](auto& c) { c.has_head_bias = false; }, kTensors},

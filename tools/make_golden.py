@@ -8,7 +8,7 @@ Writes tests/golden/ anew, byte for byte the same each time:
     gguf/NAME.patch the same weights as llama.cpp's converter writes them, as a patch of NAME/model.safetensors (golden_twin.py)
     real/NAME/      expected ids, likely next tokens and greedy text of the two real models
     sampling.json   probabilities after each sampling rule
-    plan/NAME/      configurations of real models of these families with their exact parameter counts
+    plan/NAME/      configurations of real models with their exact parameter counts
     MANIFEST.json   source, size and SHA-256 of every file
 
 The full goldens come from transformers in float32 (versions in MANIFEST.json); they are never made from our own output.
@@ -108,9 +108,6 @@ class Trimmer:
     def copy(self, source: str, target: str) -> None:
         shutil.copyfile(*self._target(source, target))
 
-    def model_type(self, folder: str) -> str:
-        return json.loads((self.goldens / folder / "config.json").read_text())["model_type"]
-
     def model(self, name: str) -> None:
         for file in COPIED:
             if (self.goldens / "models" / name / file).exists():
@@ -136,12 +133,9 @@ class Trimmer:
         write_json(target, trim_real(json.loads(source.read_text())))
 
     def plans(self) -> None:
-        """Those of the families of the goldens."""
-        types = {self.model_type(f"models/{name}") for name in MODELS}
         for folder in sorted((self.goldens / "plan").iterdir()):
-            if self.model_type(f"plan/{folder.name}") in types:
-                for file in ("config.json", "expected.json"):
-                    self.copy(f"plan/{folder.name}/{file}", f"plan/{folder.name}/{file}")
+            for file in ("config.json", "expected.json"):
+                self.copy(f"plan/{folder.name}/{file}", f"plan/{folder.name}/{file}")
 
     def manifest(self) -> None:
         files = {}

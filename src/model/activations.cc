@@ -13,11 +13,23 @@ constexpr auto kNames = std::to_array<std::string_view>({
 #undef VITRO_X
 });
 
+constexpr auto kStepNames = std::to_array<std::string_view>({
+#define VITRO_X(name, text) text,
+    VITRO_STEPS(VITRO_X)
+#undef VITRO_X
+});
+
 // The widest layer decides, because blocks share the buffers.
 struct Widths {
   int64_t q = 0, kv = 0, d_ff = 0, n_head = 0, d_head = 0, n_kv_head = 0, n_pairs = 0, n_rope_kinds = 0;
   bool is_gated = false;
 };
+
+// A row's inner values: the chosen experts side by side.
+int64_t row_width(const FeedForwardSpec& ffn) {
+  const MoeSpec& moe = ffn.moe;
+  return moe.n_expert == 0 ? ffn.d_ff : moe.n_expert_used * moe.d_ff_expert + moe.d_ff_shared;
+}
 
 Widths widest(const ModelConfig& config) {
   Widths w;
@@ -28,7 +40,7 @@ Widths widest(const ModelConfig& config) {
     w.n_head = std::max(w.n_head, attn.n_head);
     w.n_kv_head = std::max(w.n_kv_head, attn.n_kv_head);
     w.d_head = std::max(w.d_head, attn.d_head);
-    w.d_ff = std::max(w.d_ff, block.ffn.d_ff);
+    w.d_ff = std::max(w.d_ff, row_width(block.ffn));
     w.is_gated |= block.ffn.is_gated;
   }
   const std::vector<RopeSpec> kinds = rope_kinds(config);
@@ -38,6 +50,8 @@ Widths widest(const ModelConfig& config) {
 }
 
 }  // namespace
+
+std::string_view step_name(Step step) { return kStepNames[static_cast<size_t>(step)]; }
 
 std::string_view act_name(Act act) { return kNames[static_cast<size_t>(act)]; }
 

@@ -14,24 +14,31 @@
 
 namespace vitro {
 
-/// Moments of a pass, in order; the ones from kAttnNorm to kFfnAdd repeat in every block.
+/// X-macro: enum name, printed name. Moments of a pass, in order; the ones from kAttnNorm to kFfnAdd repeat in every
+/// block.
+#define VITRO_STEPS(X)              \
+  X(kEmbed, "the embedding")        \
+  X(kAttnNorm, "attention's norm")  \
+  X(kQkv, "q, k, v projections")    \
+  X(kRotate, "rotation")            \
+  X(kAttend, "attention")           \
+  X(kAttnOut, "output projection")  \
+  X(kAttnAdd, "attention's sum")    \
+  X(kFfnNorm, "feed-forward norm")  \
+  X(kGateUp, "gate and up")         \
+  X(kFfnAct, "activation function") \
+  X(kFfnDown, "down projection")    \
+  X(kFfnAdd, "feed-forward sum")    \
+  X(kFinalNorm, "the final norm")   \
+  X(kHead, "the head")              \
+  X(kAfter, "after the pass")
+
 enum class Step : uint8_t {
-  kEmbed,
-  kAttnNorm,
-  kQkv,
-  kRotate,
-  kAttend,
-  kAttnOut,
-  kAttnAdd,
-  kFfnNorm,
-  kGateUp,
-  kFfnAct,
-  kFfnDown,
-  kFfnAdd,
-  kFinalNorm,
-  kHead,
-  kAfter
+#define VITRO_X(name, text) name,
+  VITRO_STEPS(VITRO_X)
+#undef VITRO_X
 };
+std::string_view step_name(Step step);
 
 /// X-macro: enum name, printed name, what it holds.
 #define VITRO_ACTIVATIONS(X)                                                                \

@@ -27,6 +27,8 @@ class Checker {
     range("vocab_size", config_.vocab_size, 1, kMaxVocab);
     range("n_ctx", config_.n_ctx, 1, kMaxContext);
     range("n_layer", config_.n_layer(), 1, kMaxLayers);
+    range("encoder.n_layer", std::ssize(config_.encoder_blocks), config_.kind == ModelKind::kEncoderDecoder ? 1 : 0,
+          kMaxLayers - config_.n_layer());
     if (config_.position == PositionKind::kLearned) range("n_position_rows", config_.n_position_rows, 1, kMaxContext);
     if (config_.position == PositionKind::kSinusoidal && config_.d_model % 2 != 0) {
       add("d_model", fmt::format("{}", config_.d_model), "must be even for sinusoidal positions");
@@ -36,19 +38,64 @@ class Checker {
     not_negative("logit_softcap", config_.logit_softcap);
     norm(config_.embed_norm);
     norm(config_.final_norm);
-    for (size_t i = 0; i < config_.blocks.size(); ++i) {
-      if (i == 0 || config_.blocks[i] != config_.blocks[i - 1]) block(config_.blocks[i]);
-    }
+    range("n_token_types", config_.n_token_types, 0, kMaxVocab);
+    range("n_bias_buckets", config_.n_bias_buckets, 0, kMaxBiasBuckets);
+    range("bias_max_distance", config_.bias_max_distance, 0, kMaxContext);
+    range("n_class", config_.n_class, 0, kMaxVocab);
+    stack(config_.blocks);
+    stack(config_.encoder_blocks);
     if (problems_.empty()) return {};
     return fail(ErrorCode::kInvalidArgument, "the model's description is not usable: {}", fmt::join(problems_, "; "));
   }
 
  private:
+  void stack(const std::vector<BlockSpec>& blocks) {
+    for (size_t i = 0; i < blocks.size(); ++i) {
+      if (i == 0 || blocks[i] != blocks[i - 1]) block(blocks[i]);
+    }
+  }
+
   void block(const BlockSpec& block) {
     norm(block.norm);
     attention(block.attn);
-    range("ffn.d_ff", block.ffn.d_ff, 1, kMaxWidth);
+    feed_forward(block.ffn);
     positive("residual_scale", block.residual_scale);
+  }
+
+  void feed_forward(const FeedForwardSpec& ffn) {
+    range("ffn.d_ff", ffn.d_ff, ffn.moe.n_expert > 0 ? 0 : 1, ffn.moe.n_expert > 0 ? 0 : kMaxWidth);
+    not_negative("ffn.clamp", ffn.clamp);
+    positive("ffn.gate_slope", ffn.gate_slope);
+    if (ffn.moe != MoeSpec{}) experts(ffn.moe);
+  }
+
+  void experts(const MoeSpec& moe) {
+    if (!range("moe.n_expert", moe.n_expert, 1, kMaxExperts)) return;
+    range("moe.n_expert_used", moe.n_expert_used, 1, moe.n_expert);
+    range("moe.d_ff_expert", moe.d_ff_expert, 1, kMaxWidth / moe.n_expert);
+    range("moe.d_ff_shared", moe.d_ff_shared, 0, kMaxWidth);
+    positive("moe.routed_scale", moe.routed_scale);
+    not_negative("moe.router_jitter", moe.router_jitter);
+    if (!range("moe.n_group", moe.n_group, 1, moe.n_expert)) return;
+    if (moe.n_expert % moe.n_group != 0) {
+      add("moe.n_group", fmt::format("{}", moe.n_group), fmt::format("does not divide the {} experts", moe.n_expert));
+    }
+    if (!range("moe.n_group_used", moe.n_group_used, 1, moe.n_group)) return;
+    const int64_t n_choice = moe.n_expert / moe.n_group * moe.n_group_used;
+    range("moe.n_expert_used", moe.n_expert_used, 1, n_choice);
+  }
+
+  /// The rotated part of a head stands behind the other.
+  void latent(const AttentionSpec& attn) {
+    range("attn.q_lora_rank", attn.q_lora_rank, 0, kMaxWidth);
+    if (!range("attn.d_head_nope", attn.d_head_nope, 1, kMaxWidth) ||
+        !range("attn.d_head_rope", attn.d_head_rope, 1, kMaxWidth)) {
+      return;
+    }
+    range("attn.kv_lora_rank", attn.kv_lora_rank, 1, kMaxWidth - attn.d_head_rope);
+    range("attn.d_head", attn.d_head, attn.d_head_nope + attn.d_head_rope, attn.d_head_nope + attn.d_head_rope);
+    range("attn.n_kv_head", attn.n_kv_head, attn.n_head, attn.n_head);
+    norm(attn.qk_norm_spec);
   }
 
   void attention(const AttentionSpec& attn) {
@@ -72,6 +119,8 @@ class Checker {
     }
     not_negative("attn.softcap", attn.softcap);
     not_negative("attn.qkv_clip", attn.qkv_clip);
+    if (attn.kv_lora_rank != 0 || attn.q_lora_rank != 0 || attn.d_head_nope != 0 || attn.d_head_rope != 0) latent(attn);
+    if (attn.position == PositionKind::kDistanceBuckets) range("n_bias_buckets", config_.n_bias_buckets, 1, kMaxBiasBuckets);
     if (attn.mask == MaskKind::kWindow) range("attn.window", attn.window, 1, kMaxContext);
     if (attn.position == PositionKind::kRope) rope(attn, attn.rope);
     if (attn.position == PositionKind::kAlibi) {
@@ -213,7 +262,8 @@ void refuse_attention(const AttentionSpec& attn, Refusals& refuse) {
   refuse.when(attn.d_head_v != attn.d_head, "values of another width than keys");
   refuse.when(attn.mask != MaskKind::kCausal && attn.mask != MaskKind::kWindow, "this attention mask");
   refuse.when(attn.has_sinks, "attention sinks");
-  refuse.when(attn.position == PositionKind::kT5Bias, "T5's relative position buckets");
+  refuse.when(attn.position == PositionKind::kDistanceBuckets, "relative position buckets");
+  refuse.when(attn.has_bias_table, "tables of position biases");
   refuse.when(attn.kv_lora_rank != 0 || attn.q_lora_rank != 0, "latent attention");
 }
 
@@ -225,8 +275,10 @@ void refuse_block(const BlockSpec& block, Refusals& refuse) {
   refuse.when(block.residual != Residual::kSequential && block.norm_place != NormPlace::kPre,
               "parallel halves without pre-norms");
   refuse.when(block.has_cross_attention, "cross attention");
-  refuse.when(block.ffn.moe.n_expert != 0, "mixture of experts");
-  refuse.when(block.ffn.activation == ActivationKind::kClampedSwiglu, "clamped SwiGLU");
+  refuse.when(block.ffn.moe != MoeSpec{}, "mixture of experts");
+  refuse.when(
+      block.ffn.activation == ActivationKind::kClampedSwiglu || block.ffn.clamp != 0.0 || block.ffn.gate_slope != 1.0,
+      "clamped SwiGLU");
   refuse_attention(block.attn, refuse);
 }
 
@@ -252,8 +304,12 @@ Status check_config(const ModelConfig& config) { return Checker(config).check();
 
 Status check_runnable(const ModelConfig& config) {
   Refusals refuse;
-  refuse.when(config.kind != ModelKind::kDecoder, "encoders");
+  refuse.when(config.kind != ModelKind::kDecoder || !config.encoder_blocks.empty(), "encoders");
   refuse.when(config.n_token_types != 0, "token types");
+  refuse.when(config.n_bias_buckets != 0 || config.bias_max_distance != 0, "relative position buckets");
+  refuse.when(config.has_pooler, "poolers");
+  refuse.when(config.head != HeadKind::kLogits || config.has_head_transform || config.n_class != 0,
+              "heads other than one logit for each token");
   const AttentionSpec* alibi = alibi_spec(config);
   for (const BlockSpec& block : config.blocks) {
     refuse_block(block, refuse);

@@ -20,12 +20,14 @@ inline constexpr int64_t kMaxVocab = int64_t{1} << 24;
 inline constexpr int64_t kMaxContext = int64_t{1} << 30;
 inline constexpr int64_t kMaxRopeFactors = 1024;            ///< of one LongRoPE list: every layer has a copy
 inline constexpr int64_t kMaxHeadNorms = int64_t{1} << 18;  ///< heads with norms of their own, all layers together
+inline constexpr int64_t kMaxExperts = int64_t{1} << 16;    ///< of a layer; all together are no wider than kMaxWidth
+inline constexpr int64_t kMaxBiasBuckets = int64_t{1} << 16;
 
 enum class ModelKind : uint8_t { kDecoder, kEncoder, kEncoderDecoder };
 
 // ---- positions ----
 
-enum class PositionKind : uint8_t { kNone, kLearned, kSinusoidal, kRope, kAlibi, kT5Bias };
+enum class PositionKind : uint8_t { kNone, kLearned, kSinusoidal, kRope, kAlibi, kDistanceBuckets };
 /// Which values of a head form a pair: halves (i, i + r/2) or adjacent (2i, 2i + 1).
 enum class RopePairing : uint8_t { kHalves, kAdjacent };
 /// How frequencies are stretched beyond the trained length; formulas in model/rope.cc.
@@ -80,9 +82,9 @@ struct AttentionSpec {
   bool has_q_bias = false, has_k_bias = false, has_v_bias = false, has_o_bias = false;
   double qkv_clip = 0.0;  ///< clamp after projection; 0: none
   QkNorm qk_norm = QkNorm::kNone;
-  NormSpec qk_norm_spec = {};
-  double scale = 0.0;    ///< multiplies q k, layer-dependent factors included
-  double softcap = 0.0;  ///< c tanh(score / c); 0: none
+  NormSpec qk_norm_spec = {};  ///< of q and k; with latent attention of the latent vectors
+  double scale = 0.0;          ///< multiplies q k, layer-dependent factors included
+  double softcap = 0.0;        ///< c tanh(score / c); 0: none
   MaskKind mask = MaskKind::kCausal;
   int64_t window = 0;      ///< kWindow: keys with q_pos - k_pos < window
   int64_t stride = 0;      ///< kStrided, kFixedBlocks: distance or block length
@@ -93,7 +95,11 @@ struct AttentionSpec {
   double alibi_max_bias = 0.0;  ///< alibi: slopes are 2^(-max_bias i / n), formula in model/alibi.h
   double alibi_factor = 1.0;    ///< multiplies the bias: d_head^-1/2 where it is added before the scale (Falcon)
   bool is_alibi_bf16 = false;   ///< slope, position and their product are rounded to bfloat16 (Falcon)
-  // Latent attention (DeepSeek); 0: none.
+  /// kDistanceBuckets: this layer has a table of biases [n_bias_buckets, n_head]; those behind it use it too.
+  bool has_bias_table = false;
+  // Latent attention (DeepSeek-AI 2024, arXiv 2405.04434); kv_lora_rank 0: none. q (through a vector of q_lora_rank
+  // where that is not 0) has d_head = d_head_nope + d_head_rope values a head, the last of them rotated; k and v of
+  // all n_head = n_kv_head heads come out of one vector of kv_lora_rank, beside one rotated part of k for all heads.
   int64_t q_lora_rank = 0, kv_lora_rank = 0, d_head_nope = 0, d_head_rope = 0;
   friend bool operator==(const AttentionSpec&, const AttentionSpec&) = default;
 
@@ -105,19 +111,39 @@ struct AttentionSpec {
 
 enum class ActivationKind : uint8_t { kSilu, kGeluTanh, kGeluErf, kRelu, kReluSquared, kQuickGelu, kClampedSwiglu };
 
-/// Mixture of experts; n_expert 0: dense.
+/// How the router's logits become the weights of the chosen experts. softmax: over all experts, then the best are
+/// taken; softmax_selected: over the best alone; sigmoid: each expert by itself; sparse_mixer: one after the other,
+/// each by a softmax over the experts whose logits come near the best that is left (Liu et al. 2023, arXiv 2310.00811).
+enum class RouterScore : uint8_t { kSoftmax, kSoftmaxSelected, kSigmoid, kSparseMixer };
+/// What a group of experts is worth where only the best groups may be chosen from.
+enum class GroupScore : uint8_t { kMax, kSumOfTwo };
+
+/// Mixture of experts (Shazeer et al. 2017, arXiv 1701.06538); n_expert 0: dense.
 struct MoeSpec {
   int64_t n_expert = 0;
   int64_t n_expert_used = 0;
-  int64_t d_ff_expert = 0;
-  int64_t n_expert_shared = 0;
+  int64_t d_ff_expert = 0;  ///< width of each routed expert
+  int64_t d_ff_shared = 0;  ///< width of what all tokens pass beside them, all shared experts together; 0: none
+  RouterScore score = RouterScore::kSoftmax;
+  double router_jitter = 0.0;    ///< kSparseMixer: how near, relative to the best
+  bool is_renormalised = false;  ///< weights of the chosen divided by their sum
+  double routed_scale = 1.0;     ///< multiplies the weights
+  int64_t n_group = 1;           ///< experts are in so many groups,
+  int64_t n_group_used = 1;      ///< of which the best may be chosen from
+  GroupScore group_score = GroupScore::kMax;
+  bool has_router_bias = false;     ///< added to the logits (gpt-oss)
+  bool has_selection_bias = false;  ///< added to the scores when choosing only (DeepSeek-V3); not trained by gradients
+  bool has_expert_bias = false;     ///< biases of every matrix of every expert
+  bool has_shared_gate = false;     ///< the shared part is multiplied by a sigmoid of its own (Qwen2-MoE)
   friend bool operator==(const MoeSpec&, const MoeSpec&) = default;
 };
 
 struct FeedForwardSpec {
-  int64_t d_ff = 0;
+  int64_t d_ff = 0;      ///< of a dense layer; 0 where experts stand in its place
   bool is_gated = true;  ///< act(gate x) * (up x), else act(up x)
   ActivationKind activation = ActivationKind::kSilu;
+  double clamp = 0.0;       ///< kClampedSwiglu: gate at most this, |up| at most this; 0: none
+  double gate_slope = 1.0;  ///< kClampedSwiglu: gate sigmoid(slope gate) (up + 1)
   bool has_in_bias = false, has_out_bias = false;
   MoeSpec moe = {};
   friend bool operator==(const FeedForwardSpec&, const FeedForwardSpec&) = default;
@@ -135,9 +161,9 @@ struct BlockSpec {
   NormSpec norm = {};  ///< kind and eps of every norm of the block but qk_norm
   NormPlace norm_place = NormPlace::kPre;
   Residual residual = Residual::kSequential;
-  bool residual_from_norm = false;  ///< kPre: the norm's output replaces the stream (BLOOM's flag)
-  double residual_scale = 1.0;      ///< multiplies what a half adds to the stream
-  bool has_cross_attention = false;
+  bool residual_from_norm = false;   ///< kPre: the norm's output replaces the stream (BLOOM's flag)
+  double residual_scale = 1.0;       ///< multiplies what a half adds to the stream
+  bool has_cross_attention = false;  ///< behind attn: the same heads and biases, over the encoder's output
   AttentionSpec attn = {};
   FeedForwardSpec ffn = {};
   friend bool operator==(const BlockSpec&, const BlockSpec&) = default;
@@ -153,6 +179,10 @@ struct ConfigValue {
   std::string value;
   ValueOrigin origin = ValueOrigin::kFile;
 };
+
+/// What stands on top. logits: one for each token of the vocabulary; masked_lm: the same behind a matrix, an activation
+/// and a norm (BERT); classes of the whole text or of each token.
+enum class HeadKind : uint8_t { kNone, kLogits, kMaskedLm, kTextClasses, kTokenClasses };
 
 struct ModelConfig {
   std::string family = {};  ///< registry name, for people only
@@ -172,8 +202,16 @@ struct ModelConfig {
   int64_t n_token_types = 0;
 
   std::vector<BlockSpec> blocks = {};  ///< n_layer of them; layers may differ
+  /// Encoder-decoders: the stack that reads the source; `blocks` is then the decoder. An encoder alone is `blocks`.
+  std::vector<BlockSpec> encoder_blocks = {};
+  int64_t n_bias_buckets = 0;     ///< rows of the tables of biases by distance (T5); 0: none
+  int64_t bias_max_distance = 0;  ///< distances from here on share the last bucket
+  bool has_pooler = false;        ///< a matrix and tanh over the first token (BERT)
 
-  NormSpec final_norm = {};
+  NormSpec final_norm = {};  ///< of every stack
+  HeadKind head = HeadKind::kLogits;
+  bool has_head_transform = false;  ///< a matrix with bias before the head (BERT's masked head, RoBERTa's classes)
+  int64_t n_class = 0;              ///< kTextClasses, kTokenClasses
   bool is_head_tied = false;
   bool has_head_bias = false;
   double logit_scale = 1.0;

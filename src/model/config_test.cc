@@ -142,7 +142,7 @@ TEST(CheckRunnableTest, NamesEveryKnobThatDoesNotTurn) {
       {"values of another width", attn([](AttentionSpec& a) { a.d_head_v = 8; })},
       {"this attention mask", attn([](AttentionSpec& a) { a.mask = MaskKind::kStrided; })},
       {"attention sinks", attn([](AttentionSpec& a) { a.has_sinks = true; })},
-      {"T5's relative position buckets", attn([](AttentionSpec& a) { a.position = PositionKind::kT5Bias; })},
+      {"relative position buckets", attn([](AttentionSpec& a) { a.position = PositionKind::kDistanceBuckets; })},
       {"ALiBi that differs between layers",
        [](ModelConfig& c) {
          for (BlockSpec& spec : c.blocks) spec.attn.position = PositionKind::kAlibi, spec.attn.alibi_max_bias = 8;

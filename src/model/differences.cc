@@ -76,6 +76,7 @@ class Differences {
     field("attn.alibi_max_bias", a.alibi_max_bias, b.alibi_max_bias);
     field("attn.alibi_factor", a.alibi_factor, b.alibi_factor);
     field("attn.is_alibi_bf16", a.is_alibi_bf16, b.is_alibi_bf16);
+    field("attn.has_bias_table", a.has_bias_table, b.has_bias_table);
     field("attn.q_lora_rank", a.q_lora_rank, b.q_lora_rank);
     field("attn.kv_lora_rank", a.kv_lora_rank, b.kv_lora_rank);
     field("attn.d_head_nope", a.d_head_nope, b.d_head_nope);
@@ -93,9 +94,15 @@ class Differences {
     field("ffn.d_ff", a.ffn.d_ff, b.ffn.d_ff);
     field("ffn.is_gated", a.ffn.is_gated, b.ffn.is_gated);
     field("ffn.activation", a.ffn.activation, b.ffn.activation);
+    field("ffn.clamp", a.ffn.clamp, b.ffn.clamp);
+    field("ffn.gate_slope", a.ffn.gate_slope, b.ffn.gate_slope);
     field("ffn.has_in_bias", a.ffn.has_in_bias, b.ffn.has_in_bias);
     field("ffn.has_out_bias", a.ffn.has_out_bias, b.ffn.has_out_bias);
     field("ffn.moe", a.ffn.moe, b.ffn.moe);
+  }
+
+  void stack(const std::vector<BlockSpec>& a, const std::vector<BlockSpec>& b) {
+    for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) block(a[i], b[i]);
   }
 
   void model(const ModelConfig& a, const ModelConfig& b) {
@@ -110,8 +117,16 @@ class Differences {
     field("position_offset", a.position_offset, b.position_offset);
     field("n_position_rows", a.n_position_rows, b.n_position_rows);
     field("n_token_types", a.n_token_types, b.n_token_types);
+    field("n_bias_buckets", a.n_bias_buckets, b.n_bias_buckets);
+    field("bias_max_distance", a.bias_max_distance, b.bias_max_distance);
+    field("has_pooler", a.has_pooler, b.has_pooler);
     field("n_layer", a.n_layer(), b.n_layer());
-    for (size_t i = 0; i < std::min(a.blocks.size(), b.blocks.size()); ++i) block(a.blocks[i], b.blocks[i]);
+    stack(a.blocks, b.blocks);
+    field("encoder.n_layer", a.encoder_blocks.size(), b.encoder_blocks.size());
+    stack(a.encoder_blocks, b.encoder_blocks);
+    field("head", a.head, b.head);
+    field("has_head_transform", a.has_head_transform, b.has_head_transform);
+    field("n_class", a.n_class, b.n_class);
     norm("final_norm", a.final_norm, b.final_norm);
     field("is_head_tied", a.is_head_tied, b.is_head_tied);
     field("has_head_bias", a.has_head_bias, b.has_head_bias);

@@ -52,6 +52,20 @@ std::string_view activation_name(ActivationKind kind) {
   return "";
 }
 
+std::string_view score_name(RouterScore score) {
+  switch (score) {
+    case RouterScore::kSoftmax:
+      return "softmax over all";
+    case RouterScore::kSoftmaxSelected:
+      return "softmax over the chosen";
+    case RouterScore::kSigmoid:
+      return "sigmoid of each";
+    case RouterScore::kSparseMixer:
+      return "one after the other";
+  }
+  return "";
+}
+
 /// " on 8 of 24", and `separator` before the stretching.
 std::string rope_words(const RopeSpec& rope, int64_t d_head, std::string_view separator) {
   std::string words;
@@ -96,8 +110,8 @@ std::string layer_position_kind(const AttentionSpec& attn, bool has_base) {
       return rope_kind(attn, has_base);
     case PositionKind::kAlibi:
       return "ALiBi";
-    case PositionKind::kT5Bias:
-      return "T5 bias";
+    case PositionKind::kDistanceBuckets:
+      return "distance buckets";
     default:
       return "none";
   }
@@ -134,6 +148,7 @@ std::string norm_words(const NormSpec& norm) {
 
 std::string attention_words(const AttentionSpec& attn) {
   std::string words = fmt::format("{} heads of {}", attn.n_head, attn.d_head);
+  if (attn.kv_lora_rank > 0) words += fmt::format(", keys and values out of {}", attn.kv_lora_rank);
   if (attn.n_kv_head != attn.n_head) words += fmt::format(", {} of keys and values", attn.n_kv_head);
   words += ", " + mask_words(attn);
   if (attn.position != PositionKind::kRope) return words;
@@ -141,7 +156,22 @@ std::string attention_words(const AttentionSpec& attn) {
 }
 
 std::string feed_forward_words(const FeedForwardSpec& ffn) {
-  return fmt::format("{} neurons, {}{}", ffn.d_ff, ffn.is_gated ? "gated " : "", activation_name(ffn.activation));
+  const std::string size = ffn.moe.n_expert > 0
+                               ? fmt::format("{} of {} experts", ffn.moe.n_expert_used, ffn.moe.n_expert)
+                               : fmt::format("{} neurons", ffn.d_ff);
+  return fmt::format("{}, {}{}", size, ffn.is_gated ? "gated " : "", activation_name(ffn.activation));
+}
+
+std::string expert_words(const FeedForwardSpec& ffn) {
+  return fmt::format("{} of {} neurons", ffn.moe.n_expert, ffn.moe.d_ff_expert);
+}
+
+std::string router_words(const MoeSpec& moe) {
+  std::string words(score_name(moe.score));
+  if (moe.n_group > 1) words += fmt::format(", best {} of {} groups", moe.n_group_used, moe.n_group);
+  if (moe.is_renormalised) words += ", renormalised";
+  if (moe.routed_scale != 1.0) words += fmt::format(", times {:g}", moe.routed_scale);
+  return words;
 }
 
 std::string attention_kind(const ModelConfig& config) {

@@ -45,11 +45,11 @@ bool is_ignorable(std::string_view name, std::span<const std::string_view> ignor
   });
 }
 
-/// The first source whose name is in the file; entry is null if there is none.
+/// The first source whose name (that of its first part) is in the file; entry is null if there is none.
 BoundTensor find_source(const Checkpoint& checkpoint, const TensorSlot& slot) {
   BoundTensor bound{.slot = &slot};
   for (size_t i = 0; i < slot.sources.size() && !bound.entry; ++i) {
-    bound.entry = checkpoint.find(slot.sources[i].name);
+    bound.entry = checkpoint.find(source_name(slot.sources[i], 0));
     bound.source_idx = static_cast<int>(i);
   }
   return bound;
@@ -57,14 +57,21 @@ BoundTensor find_source(const Checkpoint& checkpoint, const TensorSlot& slot) {
 
 /// Whether every row the slot takes lies inside the source's shape, and the widths agree. Slots are built from sizes
 /// that a file names, so this is asked again where tensors are about to be read.
-bool is_slot_inside(const TensorSlot& slot, const TensorSource& source) {
-  const int rank = slot.use == SlotUse::kMatrix ? 2 : 1;
-  if (slot.shape.rank() != rank) return false;
-  if (rank == 1) return is_row_map_inside(source.rows, slot.shape[0], source.shape.n_elements());
-  if (source.shape.rank() != rank) return false;
+bool is_shape_inside(SlotUse use, const Shape& shape, const TensorSource& source, const Shape& file_shape) {
+  const int rank = use == SlotUse::kMatrix ? 2 : 1;
+  if (shape.rank() != rank) return false;
+  if (rank == 1) return is_row_map_inside(source.rows, shape[0], file_shape.n_elements());
+  if (file_shape.rank() != rank) return false;
   const int row_axis = source.is_transposed ? 1 : 0;
-  if (source.shape[1 - row_axis] != slot.shape[1]) return false;
-  return is_row_map_inside(source.rows, slot.shape[0], source.shape[row_axis]);
+  if (file_shape[1 - row_axis] != shape[1]) return false;
+  return is_row_map_inside(source.rows, shape[0], file_shape[row_axis]);
+}
+
+bool is_slot_inside(const TensorSlot& slot, const TensorSource& source) {
+  if (!slot.is_stacked()) return is_shape_inside(slot.use, slot.shape, source, source.shape);
+  if (source.is_one_by_one) return is_shape_inside(slot.use, part_shape(slot.shape), source, source.shape);
+  if (source.shape.rank() != slot.shape.rank() || source.shape[0] != slot.shape[0]) return false;
+  return is_shape_inside(slot.use, part_shape(slot.shape), source, part_shape(source.shape));
 }
 
 /// One pass over the slots. Fused tensors fill several slots; the same complaint about one is made once.
@@ -73,14 +80,20 @@ class Binder {
   explicit Binder(const Checkpoint& checkpoint) : checkpoint_(checkpoint) {}
 
   void bind(const TensorSlot& slot) {
-    const BoundTensor bound = find_source(checkpoint_, slot);
+    if (slot.use == SlotUse::kSkipped) return skip(slot.sources.at(0).name);
+    BoundTensor bound = find_source(checkpoint_, slot);
     if (!bound.entry) {
-      if (!slot.is_optional) add_missing(slot);
+      if (!slot.is_optional) add_missing(slot.sources.at(0), 0);
       return;
     }
-    used_.insert(bound.entry);
-    check(bound);
-    bound_.push_back(bound);
+    take(bound);
+    if (!slot.is_stacked() || !bound.source().is_one_by_one) return;
+    // The first part that is missing ends the search: its number is the file's say, how many there should be is not.
+    for (bound.part = 1; bound.part < slot.shape[0]; ++bound.part) {
+      bound.entry = checkpoint_.find(source_name(bound.source(), bound.part));
+      if (!bound.entry) return add_missing(bound.source(), bound.part);
+      take(bound);
+    }
   }
 
   Result<std::vector<BoundTensor>> finish(std::span<const std::string_view> ignorable) {
@@ -93,6 +106,18 @@ class Binder {
   }
 
  private:
+  void take(const BoundTensor& bound) {
+    used_.insert(bound.entry);
+    check(bound);
+    bound_.push_back(bound);
+  }
+
+  void skip(std::string_view prefix) {
+    for (const WeightEntry& entry : checkpoint_.tensors()) {
+      if (entry.name.starts_with(prefix)) used_.insert(&entry);
+    }
+  }
+
   void check(const BoundTensor& bound) {
     const WeightEntry& entry = *bound.entry;
     const TensorSource& source = bound.source();
@@ -117,16 +142,18 @@ class Binder {
     return complaints_.emplace(&entry, std::move(complaint)).second;
   }
 
-  void add_missing(const TensorSlot& slot) {
-    const TensorSource& source = slot.sources.at(0);
-    if (missing_.insert(source.name).second) problems_.add("'{}' {} is missing", source.name, to_string(source.shape));
+  void add_missing(const TensorSource& source, int64_t part) {
+    std::string name = source_name(source, part);
+    if (missing_.contains(name)) return;
+    problems_.add("'{}' {} is missing", name, to_string(source.shape));
+    missing_.insert(std::move(name));
   }
 
   const Checkpoint& checkpoint_;
   Problems problems_;
   std::set<const WeightEntry*> used_;
   std::set<std::pair<const WeightEntry*, std::string>> complaints_;
-  std::set<std::string_view> missing_;
+  std::set<std::string> missing_;
   std::vector<BoundTensor> bound_;
 };
 

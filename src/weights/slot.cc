@@ -41,4 +41,16 @@ bool is_row_map_inside(const RowMap& map, int64_t n_rows, int64_t n_file_rows) {
   return false;
 }
 
+Shape part_shape(const Shape& stacked) {
+  Shape part;
+  for (int axis = 1; axis < stacked.rank(); ++axis) part.append(stacked[axis]);
+  return part;
+}
+
+std::string source_name(const TensorSource& source, int64_t part) {
+  const size_t at = source.is_one_by_one ? source.name.find("{}") : std::string::npos;
+  if (at == std::string::npos) return source.name;
+  return source.name.substr(0, at) + std::to_string(part) + source.name.substr(at + 2);
+}
+
 }  // namespace vitro

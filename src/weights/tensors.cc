@@ -70,6 +70,9 @@ class TensorLoader {
       : checkpoint_(checkpoint), options_(options), pool_(pool) {}
 
   Status load(const BoundTensor& bound) {
+    if (bound.slot->is_stacked()) {
+      return fail(ErrorCode::kUnsupported, "'{}': stacked tensors cannot be loaded yet", bound.slot->name);
+    }
     VITRO_TRY(bound.slot->use == SlotUse::kMatrix ? load_matrix(bound) : load_vector(bound));
     checkpoint_.release(*bound.entry, 0, bound.entry->end - bound.entry->begin);
     return {};
@@ -159,7 +162,9 @@ std::span<const float> Tensors::vector(std::string_view name) const {
 }
 
 int64_t loaded_bytes(SlotUse use, DType dtype, const Shape& shape) {
+  if (use == SlotUse::kSkipped) return 0;
   if (use == SlotUse::kVector) return shape.n_elements() * static_cast<int64_t>(sizeof(float));
+  if (shape.rank() == 3) return shape[0] * loaded_bytes(use, dtype, part_shape(shape));
   return ceil_div(shape[0], kRowsPerPanel) * panel_bytes(dtype, shape[1]);
 }
 
@@ -168,7 +173,7 @@ Result<Tensors> load_tensors(const Checkpoint& checkpoint, std::span<const Bound
   int64_t n_total = 0, n_done = 0, n_loaded = 0;
   for (const BoundTensor& tensor : bound) {
     n_total += static_cast<int64_t>(tensor.entry->end - tensor.entry->begin);
-    n_loaded += loaded_bytes(tensor.slot->use, tensor.entry->dtype, tensor.slot->shape);
+    n_loaded += loaded_bytes(tensor.slot->use, tensor.entry->dtype, tensor.shape());
   }
   VITRO_TRY(check_memory(n_loaded, "the weights"));
   TensorLoader loader(checkpoint, options, pool);

@@ -49,11 +49,12 @@ struct LoadOptions {
 
 /// Copies every bound tensor into panels or floats, undoing the file's layout, and lets its file pages go. Each
 /// tensor's memory is asked for just before it is filled. Corrupt: values that checks_values refuses; OutOfMemory;
-/// Unsupported: a quantised transposed matrix.
+/// Unsupported: a quantised transposed matrix, a stacked slot.
 Result<Tensors> load_tensors(const Checkpoint& checkpoint, std::span<const BoundTensor> bound,
                              const LoadOptions& options, ThreadPool& pool);
 
-/// Bytes that load_tensors will hold for a slot of this shape and type: what a plan counts.
+/// Bytes that load_tensors will hold for a slot of this shape and type: what a plan counts. Each part of a stacked
+/// matrix has panels of its own.
 int64_t loaded_bytes(SlotUse use, DType dtype, const Shape& shape);
 
 }  // namespace vitro

@@ -23,10 +23,10 @@ struct ReferenceFault {
 };
 
 struct Architecture {
-  std::string_view name;                             ///< ours, e.g. "llama"
-  std::span<const std::string_view> hf_model_types;  ///< config.json "model_type"
-  std::span<const std::string_view> gguf_names;      ///< "general.architecture"
-  std::string_view golden;                           ///< folder under goldens that proves it
+  std::string_view name;                              ///< ours, e.g. "llama"
+  std::span<const std::string_view> hf_model_types;   ///< config.json "model_type"
+  std::span<const std::string_view> gguf_names = {};  ///< "general.architecture"
+  std::string_view golden;                            ///< folder under goldens that proves it
 
   /// Reads the foreign description (of description_of). Unknown keys are refused by name (all at once) unless listed as
   /// harmless; missing keys are errors unless the family has a default, which is then marked in ModelConfig::values.

@@ -30,5 +30,19 @@ extern const Architecture kOlmo2;
 extern const Architecture kGlm;
 extern const Architecture kGlm4;
 extern const Architecture kCohere;
+extern const Architecture kMixtral;
+extern const Architecture kDeepseek2;
+extern const Architecture kDeepseek3;
+extern const Architecture kQwen2Moe;
+extern const Architecture kQwen3Moe;
+extern const Architecture kOlmoe;
+extern const Architecture kGptOss;
+extern const Architecture kPhiMoe;
+extern const Architecture kGlm4Moe;
+extern const Architecture kT5;
+extern const Architecture kBart;
+extern const Architecture kBert;
+extern const Architecture kRoberta;
+extern const Architecture kDistilBert;
 
 }  // namespace vitro

@@ -126,6 +126,14 @@ void read_longrope(ConfigReader& object, const RopeFrame& frame, const std::stri
   rope->factor = static_cast<double>(frame.n_ctx) / static_cast<double>(rope->n_ctx_original);
   if (object.has({"factor"})) rope->factor = object.get_real(ours + ".factor", {"factor"}, rope->factor);
   rope->attention_factor = object.get_real(ours + ".attention_factor", {"attention_factor"}, 0.0);
+  // Phi-MoE says it for each list.
+  if (object.has({"short_mscale"})) {
+    rope->attention_factor = object.get_real(ours + ".attention_factor", {"short_mscale"}, 1.0);
+    if (object.get_real(ours + ".attention_factor", {"long_mscale"}, rope->attention_factor) !=
+        rope->attention_factor) {
+      object.problem("'short_mscale' and 'long_mscale' differ, which is not implemented");
+    }
+  }
   rope->short_factors = read_factor_list(object, ours + ".short_factors", {"short_factor"});
   rope->long_factors = read_factor_list(object, ours + ".long_factors", {"long_factor"});
 }
@@ -172,9 +180,9 @@ ConfigReader hf_reader(const Value& config) {
   return reader;
 }
 
-void read_hf_common_keys(ConfigReader& reader) {
+void read_hf_common_keys(ConfigReader& reader, bool is_encoder_decoder) {
   reader.ignore(kHarmlessKeys);
-  reader.expect_bool("is_encoder_decoder", false);
+  reader.expect_bool("is_encoder_decoder", is_encoder_decoder);
   for (const std::string_view key :
        {"add_cross_attention", "cross_attention_hidden_size", "chunk_size_feed_forward", "pruned_heads"}) {
     reader.expect_off(key);
@@ -204,8 +212,8 @@ DecoderSizes read_hf_sizes(ConfigReader& reader, const HfDefaults& defaults, Mod
   if (defaults.has_n_kv_head) {
     sizes.n_kv_head = reader.get_size("attn.n_kv_head", {"num_key_value_heads"}, sizes.n_kv_head);
   }
-  sizes.d_head = reader.get_size("attn.d_head", {"head_dim"},
-                                 defaults.d_head > 0 ? defaults.d_head : config->d_model / sizes.n_head);
+  sizes.d_head = defaults.d_head > 0 ? defaults.d_head : config->d_model / sizes.n_head;
+  if (defaults.has_d_head) sizes.d_head = reader.get_size("attn.d_head", {"head_dim"}, sizes.d_head);
   const ConfigReader::Names d_ff_names = {"intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size"};
   sizes.d_ff = defaults.d_ff_ratio > 0 ? reader.get_size("ffn.d_ff", d_ff_names, defaults.d_ff_ratio * config->d_model)
                                        : reader.need_size("ffn.d_ff", d_ff_names);

@@ -17,6 +17,7 @@ struct HfDefaults {
   int64_t n_kv_head = 0;
   bool has_n_kv_head = true;  ///< false: the family knows no "num_key_value_heads", which is then refused like any key
   int64_t d_head = 0;
+  bool has_d_head = true;  ///< false: "head_dim" is not read
   int64_t n_ctx = 2048;
   int64_t d_ff_ratio = 0;  ///< width of the feed-forward in units of d_model where the file has none; 0: it must
   bool is_head_tied = false;
@@ -31,7 +32,7 @@ struct HfDefaults {
 /// implements (encoder-decoder, cross attention, pruned heads, classification heads).
 ConfigReader hf_reader(const Value& config);
 /// The same of an object inside config.json that is a configuration of its own.
-void read_hf_common_keys(ConfigReader& reader);
+void read_hf_common_keys(ConfigReader& reader, bool is_encoder_decoder = false);
 
 /// Sizes, vocabulary, tied head and token ids, in Llama's spelling or in those of the GPTs (n_embd), BLOOM, OPT, MPT
 /// and Falcon: no name means two things. Two spellings of one size that differ are a problem.
@@ -69,5 +70,24 @@ int64_t read_hf_window(ConfigReader& reader, int64_t default_window);
 /// [n_layer] where the file has no such list. A list that asks for windows which are switched off is a problem.
 /// default_window as in read_hf_window.
 LayerWindows read_hf_windows(ConfigReader& reader, const std::vector<MaskKind>& by_rule, int64_t default_window);
+
+/// Class defaults of a family with experts.
+struct ExpertDefaults {
+  int64_t n_expert = 8;
+  int64_t n_expert_used = 2;
+  int64_t d_ff_expert = 0;       ///< where "moe_intermediate_size" is missing
+  bool has_d_ff_expert = true;   ///< false: the family knows no such key
+  bool is_renormalised = false;  ///< of "norm_topk_prob"
+  bool has_renormalised = true;  ///< false: the family knows no such key
+};
+/// Number, choice and width of the experts; the keys that only training reads are passed over.
+MoeSpec read_hf_experts(ConfigReader& reader, const ExpertDefaults& defaults);
+/// The same feed-forward with experts in place of its dense layer.
+FeedForwardSpec with_experts(const FeedForwardSpec& dense, const MoeSpec& moe);
+
+/// What the class in "architectures" puts on top of an encoder: kind, bias, number of classes.
+void read_hf_head(ConfigReader& reader, const Value& config, ModelConfig* out);
+/// Of an encoder-decoder: logits, or nothing for the bare body.
+HeadKind read_hf_generator(ConfigReader& reader, const Value& config);
 
 }  // namespace vitro

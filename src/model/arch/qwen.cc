@@ -1,6 +1,8 @@
 // Qwen 1.5 to 2.5 (qwen2) and Qwen3 (dense): Llama's layout, windows in the later layers where they are switched on.
 // Qwen2 has biases on q, k and v; Qwen3 a wider head, and q and k normalised over each head before the rotary step.
 // Bai et al. 2023 (arXiv 2309.16609), Yang et al. 2024 (2407.10671), 2025 (2505.09388).
+#include "model/arch/qwen.h"
+
 #include "model/arch/families.h"
 #include "model/arch/gguf_config.h"
 #include "model/arch/hf_config.h"
@@ -14,26 +16,13 @@ constexpr std::string_view kHfTypes3[] = {"qwen3"};
 constexpr std::string_view kGgufNames2[] = {"qwen2"};
 constexpr std::string_view kGgufNames3[] = {"qwen3"};
 
-void add_head_norms(BlockSpec* block) {
-  block->attn.qk_norm = QkNorm::kPerHeadShared;
-  block->attn.qk_norm_spec = block->norm;
-}
-
-/// Where the file does not list the layers, those from max_window_layers on.
-LayerWindows read_windows(ConfigReader& reader, int64_t n_layer) {
-  const int64_t first = reader.get_int("attn.first_window_layer", {"max_window_layers"}, 28);
-  std::vector<MaskKind> by_rule;
-  for (int64_t i = 0; i < n_layer; ++i) by_rule.push_back(i >= first ? MaskKind::kWindow : MaskKind::kCausal);
-  return read_hf_windows(reader, by_rule, 4096);
-}
-
 Result<ModelConfig> read_hf_qwen2(const Value& config) {
   ConfigReader reader = hf_reader(config);
   ModelConfig out{.family = "qwen2"};
   UniformDecoder decoder = read_hf_rms_decoder(reader, {.n_kv_head = 32, .n_ctx = 32768}, &out);
   set_qkv_biases(true, &decoder.block.attn);
   reader.expect_bool("use_mrope", false);
-  const LayerWindows windows = read_windows(reader, decoder.sizes.n_layer);
+  const LayerWindows windows = read_qwen_windows(reader, decoder.sizes.n_layer);
   return finish_decoder(reader, decoder, std::move(out), windows);
 }
 
@@ -43,7 +32,7 @@ Result<ModelConfig> read_hf_qwen3(const Value& config) {
   UniformDecoder decoder = read_hf_rms_decoder(reader, {.n_kv_head = 32, .d_head = 128, .n_ctx = 32768}, &out);
   add_head_norms(&decoder.block);
   set_attention_biases(reader.get_bool("attn.has_bias", {"attention_bias"}, false), &decoder.block.attn);
-  const LayerWindows windows = read_windows(reader, decoder.sizes.n_layer);
+  const LayerWindows windows = read_qwen_windows(reader, decoder.sizes.n_layer);
   return finish_decoder(reader, decoder, std::move(out), windows);
 }
 
@@ -78,6 +67,18 @@ std::vector<TensorSlot> tensor_slots(SourceFormat format, const ModelConfig& con
 }
 
 }  // namespace
+
+void add_head_norms(BlockSpec* block) {
+  block->attn.qk_norm = QkNorm::kPerHeadShared;
+  block->attn.qk_norm_spec = block->norm;
+}
+
+LayerWindows read_qwen_windows(ConfigReader& reader, int64_t n_layer) {
+  const int64_t first = reader.get_int("attn.first_window_layer", {"max_window_layers"}, 28);
+  std::vector<MaskKind> by_rule;
+  for (int64_t i = 0; i < n_layer; ++i) by_rule.push_back(i >= first ? MaskKind::kWindow : MaskKind::kCausal);
+  return read_hf_windows(reader, by_rule, 4096);
+}
 
 const Architecture kQwen2 = {.name = "qwen2",
                              .hf_model_types = kHfTypes2,

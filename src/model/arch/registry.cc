@@ -11,9 +11,11 @@ namespace vitro {
 namespace {
 
 constexpr const Architecture* kFamilies[] = {
-    &kGpt1,   &kGpt2,     &kGptNeo,     &kGptJ,  &kGptNeox, &kBloom, &kOpt,    &kMpt,   &kFalcon,
-    &kLlama,  &kStablelm, &kStarcoder2, &kPhi,   &kPhi3,    &kQwen2, &kQwen3,  &kGemma, &kGemma2,
-    &kGemma3, &kSmolLm3,  &kGranite,    &kOlmo2, &kGlm,     &kGlm4,  &kCohere,
+    &kGpt1,      &kGpt2,    &kGptNeo,   &kGptJ,       &kGptNeox,    &kBloom,  &kOpt,    &kMpt,
+    &kFalcon,    &kLlama,   &kStablelm, &kStarcoder2, &kPhi,        &kPhi3,   &kQwen2,  &kQwen3,
+    &kGemma,     &kGemma2,  &kGemma3,   &kSmolLm3,    &kGranite,    &kOlmo2,  &kGlm,    &kGlm4,
+    &kCohere,    &kMixtral, &kQwen2Moe, &kQwen3Moe,   &kOlmoe,      &kGptOss, &kPhiMoe, &kDeepseek2,
+    &kDeepseek3, &kGlm4Moe, &kBert,     &kRoberta,    &kDistilBert, &kT5,     &kBart,
 };
 
 std::span<const std::string_view> names_of(const Architecture& arch, SourceFormat format) {

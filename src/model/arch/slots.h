@@ -17,6 +17,17 @@ enum class QkvLayout : uint8_t {
   kGrouped,  ///< rows [KV head][q of its group, k, v][d_head]; with one query head a group: [head][q, k, v][d_head]
 };
 
+/// One layout of the experts of a layer. Names hold "{}" for an expert's number where the file has them one by one;
+/// gate and up of an expert may be rows of one tensor.
+struct ExpertNames {
+  std::string_view gate = {}, up = {}, down = {};
+  std::string_view gate_up = {};  ///< rows [gate | up], used instead of gate and up where it is not empty
+  std::string_view weight = ".weight", bias = ".bias";
+  bool is_one_by_one = false;   ///< a tensor for each expert; else one for all
+  bool is_transposed = false;   ///< matrices are stored [in, out]
+  bool is_interleaved = false;  ///< gate_up: rows gate 0, up 0, gate 1, up 1, ...
+};
+
 /// Module names of one foreign format, without ".weight" and ".bias"; empty where the family has no such module. Names
 /// of `block` and of the modules outside are put behind each of `roots` in turn (checkpoints of the bare body lack the
 /// prefix), except `unembed`. Norms: kPre has attn_norm and ffn_norm before each half, kPost after each sum; kOutOnly
@@ -28,8 +39,19 @@ struct ModuleNames {
   std::string_view embed_in = {}, embed_out = {};  ///< projections d_embed -> d_model and back
   std::string_view attn_norm = {}, q = {}, k = {}, v = {}, o = {}, q_norm = {}, k_norm = {}, attn_post_norm = {};
   std::string_view ffn_norm = {}, gate = {}, up = {}, down = {}, ffn_post_norm = {};
-  std::string_view qkv = {};      ///< fused projections, used where q, k, v are empty
-  std::string_view gate_up = {};  ///< rows [gate | up], used instead of gate and up where it is not empty
+  std::string_view qkv = {};                  ///< fused projections, used where q, k, v are empty
+  std::string_view gate_up = {};              ///< rows [gate | up], used instead of gate and up where it is not empty
+  std::span<const ExpertNames> experts = {};  ///< layouts, tried in order
+  std::string_view router = {}, selection_bias = {};  ///< selection_bias: the whole name
+  std::string_view shared_gate = {}, shared_up = {}, shared_down = {}, shared_switch = {};
+  std::string_view q_a = {}, q_a_norm = {}, q_b = {}, kv_a = {}, kv_a_norm = {}, kv_b = {};
+  std::string_view sinks = {};     ///< the whole name
+  std::string_view rel_bias = {};  ///< T5's table
+  std::string_view cross_norm = {}, cross_q = {}, cross_k = {}, cross_v = {}, cross_o = {};
+  std::string_view token_type = {}, pooler = {};
+  /// Outside the roots, as unembed: what stands before the head, and a bias that is not the head's own.
+  std::string_view head_transform = {}, head_norm = {}, head_bias = {};
+  std::string_view norm_gain = ".weight", norm_bias = ".bias";
   std::string_view rope_factors = {}, rope_factors_short = {}, rope_factors_long = {};
   QkvLayout qkv_layout = QkvLayout::kBlocks;
   bool is_transposed = false;       ///< matrices of the blocks are stored [in, out]
@@ -56,9 +78,27 @@ ModuleNames gguf_permuted_names();
 /// The same for families whose files keep q, k, v in one tensor.
 ModuleNames gguf_fused_names();
 
+/// Experts in Hugging Face files: one by one as most are published, or fused as transformers 5 holds them.
+inline constexpr ExpertNames kHfExperts[] = {
+    {.gate = "mlp.experts.{}.gate_proj",
+     .up = "mlp.experts.{}.up_proj",
+     .down = "mlp.experts.{}.down_proj",
+     .is_one_by_one = true},
+    {.down = "mlp.experts.down_proj", .gate_up = "mlp.experts.gate_up_proj", .weight = "", .bias = "_bias"}};
+/// In GGUF files, where all experts of a layer are one tensor.
+inline constexpr ExpertNames kGgufExperts[] = {{.gate = "ffn_gate_exps", .up = "ffn_up_exps", .down = "ffn_down_exps"}};
+
 /// Every tensor of the model in forward order. Only for a config that check_config accepts.
 std::vector<TensorSlot> decoder_slots(const ModelConfig& config, const ModuleNames& names);
 /// The same where files of one format differ in names or layout: looked for under `names`, then under `others`.
 std::vector<TensorSlot> decoder_slots(const ModelConfig& config, const ModuleNames& names, const ModuleNames& others);
+
+/// Those of an encoder-decoder: what both share, the encoder's under "encoder.", the decoder's, the head.
+std::vector<TensorSlot> encoder_decoder_slots(const ModelConfig& config, const ModuleNames& encoder,
+                                              const ModuleNames& decoder);
+/// Tensors that files hold and nothing here describes, by the beginning of their names; `what` is said to people.
+TensorSlot skipped_tensors(std::string what, std::string prefix);
+/// Those of the layer that Hugging Face files of DeepSeek's descendants number behind the last.
+TensorSlot next_token_tensors(const ModelConfig& config);
 
 }  // namespace vitro

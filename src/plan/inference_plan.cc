@@ -1,0 +1,143 @@
+#include "plan/inference_plan.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/saturating.h"
+#include "plan/liveness.h"
+
+namespace vitro {
+namespace {
+
+constexpr int64_t kHalfBytes = 2, kFloatBytes = 4;
+
+// What a buffer is to an engine on a GPU: 16 bits but where sums need more; tiles of threads stay in registers.
+int64_t half_element_bytes(Act act) {
+  const bool is_float = act == Act::kLse || act == Act::kLogits || act == Act::kRopeCos || act == Act::kRopeSin;
+  return act == Act::kAttendScratch ? 0 : is_float ? kFloatBytes : kHalfBytes;
+}
+
+int64_t buffer_bytes(const ActivationSlot& slot, EngineKind engine) {
+  if (engine == EngineKind::kVitro) return slot.n_bytes();
+  return sat_mul(slot.n_rows, slot.width, half_element_bytes(slot.act));
+}
+
+bool is_live(const ActivationSlot& slot, Step step) { return slot.first <= step && step <= slot.last; }
+
+struct Peak {
+  Step step = Step::kEmbed;
+  int64_t n_bytes = 0;
+};
+
+Peak find_peak(const std::array<ActivationSlot, kNActs>& slots, EngineKind engine) {
+  Peak peak;
+  for (int s = 0; s <= static_cast<int>(Step::kAfter); ++s) {
+    int64_t n_bytes = 0;
+    for (const ActivationSlot& slot : slots) {
+      if (is_live(slot, static_cast<Step>(s))) n_bytes = sat_add(n_bytes, buffer_bytes(slot, engine));
+    }
+    if (n_bytes > peak.n_bytes) peak = {static_cast<Step>(s), n_bytes};
+  }
+  return peak;
+}
+
+PlanItem buffer_item(const ActivationSlot& slot, EngineKind engine) {
+  const int64_t element = engine == EngineKind::kVitro ? kFloatBytes : half_element_bytes(slot.act);
+  return product_item(std::string(act_name(slot.act)),
+                      {{"rows", slot.n_rows}, {"width", slot.width}, {"", element, " B"}});
+}
+
+// The buffers that are alive at the peak; in our arena also what their placement cannot use.
+PlanItem activation_item(const SessionPlan& session, EngineKind engine, const Peak& peak) {
+  std::vector<PlanItem> parts;
+  for (const ActivationSlot& slot : session.slots) {
+    if (is_live(slot, peak.step) && buffer_bytes(slot, engine) > 0) parts.push_back(buffer_item(slot, engine));
+  }
+  std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.amount > b.amount; });
+  if (engine == EngineKind::kVitro) {
+    parts.push_back(
+        {.name = "gaps", .amount = session.activation_bytes - peak.n_bytes, .formula = "arena - live bytes"});
+  }
+  PlanItem item = sum_item("activations", std::move(parts));
+  item.formula = fmt::format("buffers alive at {}", step_name(peak.step));
+  if (engine == EngineKind::kHalf) item.certainty = Certainty::kEstimated;
+  return item;
+}
+
+CachePolicy cache_policy(const SessionShape& shape) {
+  return {.type = shape.cache_type,
+          .page_size = shape.page_size,
+          .keeps_only_windows = shape.keeps_only_windows,
+          .n_batch = shape.n_batch};
+}
+
+// The formula's bytes; for our engine those that plan_session lays out, pages aligned.
+PlanItem planned_cache_item(const ModelConfig& config, const SessionPlan& session, const InferenceShape& shape) {
+  const SessionShape& s = shape.session;
+  PlanItem item = cache_item(config, cache_policy(s), s.n_ctx, s.n_sequences, shape.n_source);
+  const bool is_ours = shape.engine == EngineKind::kVitro && check_runnable(config).has_value();
+  if (!is_ours || session.cache_bytes == item.amount) return item;
+  item.parts.push_back({.name = "alignment of pages",
+                        .amount = session.cache_bytes - item.amount,
+                        .formula = "pages are multiples of 64 B"});
+  return sum_item("cache", std::move(item.parts));
+}
+
+// n x n scores of every sequence of one layer, where attention is not tiled.
+PlanItem naive_scores_item(const ModelConfig& config, const InferenceShape& shape) {
+  int64_t n_head = 0;
+  for (const BlockSpec& block : config.blocks) n_head = std::max(n_head, block.attn.n_head);
+  const int64_t element = shape.engine == EngineKind::kVitro ? kFloatBytes : kHalfBytes;
+  return product_item("attention matrix of a layer", {{"n_sequences", shape.session.n_sequences},
+                                                      {"n_head", n_head},
+                                                      {"n_ctx", shape.session.n_ctx},
+                                                      {"n_ctx", shape.session.n_ctx},
+                                                      {"", element, " B"}});
+}
+
+// A model that does not run here keeps its bytes in the form that such an engine would.
+Certainty weight_certainty(const ModelConfig& config, EngineKind engine) {
+  return engine == EngineKind::kVitro && !check_runnable(config) ? Certainty::kEstimated : Certainty::kExact;
+}
+
+std::string largest_part(const PlanItem& item) { return item.parts.empty() ? "" : item.parts.front().name; }
+
+}  // namespace
+
+Result<InferencePlan> plan_inference(const ModelConfig& config, const WeightsPlan& weights,
+                                     const InferenceShape& shape) {
+  VITRO_TRY_ASSIGN(const SessionPlan session, plan_session(config, shape.session));
+  InferencePlan plan{.weights = weights};
+  plan.cache_bytes_per_token = cache_bytes_per_token(config, shape.session.cache_type);
+  const Peak peak = find_peak(session.slots, shape.engine);
+  PlanItem weight_bytes = weight_bytes_item(weights);
+  weight_bytes.certainty = weight_certainty(config, shape.engine);
+  PlanItem activations = activation_item(session, shape.engine, peak);
+  plan.peak_step = step_name(peak.step);
+  plan.peak_buffer = largest_part(activations);
+  std::vector<PlanItem> parts = {std::move(weight_bytes), planned_cache_item(config, session, shape),
+                                 std::move(activations)};
+  if (shape.is_naive_attention) parts.push_back(naive_scores_item(config, shape));
+  parts.push_back(product_item("ids", {{"n_sequences", shape.session.n_sequences},
+                                       {"n_ctx", shape.session.n_ctx},
+                                       {"", static_cast<int64_t>(sizeof(int32_t)), " B"}}));
+  plan.memory = sum_item("memory", std::move(parts));
+  VITRO_TRY(check_amounts(plan.memory, "bytes"));
+  return plan;
+}
+
+PlanItem naive_attention_item(const AttentionSpec& attn, int64_t n, int64_t element_bytes) {
+  return product_item("n x n scores of a layer",
+                      {{"n_head", attn.n_head}, {"n", n}, {"n", n}, {"", element_bytes, " B"}});
+}
+
+PlanItem tiled_attention_item(const AttentionSpec& attn, int64_t n, int64_t element_bytes) {
+  return sum_item(
+      "tiled",
+      {product_item("output",
+                    {{"n", n}, {"n_head", attn.n_head}, {"d_head_v", attn.d_head_v}, {"", element_bytes, " B"}}),
+       product_item("log-sum-exp", {{"n", n}, {"n_head", attn.n_head}, {"", kFloatBytes, " B"}})});
+}
+
+}  // namespace vitro

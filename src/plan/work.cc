@@ -1,0 +1,245 @@
+#include "plan/work.h"
+
+#include <cmath>
+
+#include "base/checked_math.h"
+#include "base/saturating.h"
+#include "plan/cache_plan.h"
+
+namespace vitro {
+namespace {
+
+constexpr auto kPartNames = std::to_array<std::string_view>(
+    {"q, k, v projections", "scores and weighted sums", "output projection", "feed-forward", "head", "other"});
+
+Part part_of(Component component) {
+  switch (component) {
+    case Component::kQ:
+    case Component::kK:
+    case Component::kV:
+    case Component::kLatent:
+    case Component::kCross:
+      return Part::kQkv;
+    case Component::kO:
+      return Part::kAttnOut;
+    case Component::kFfn:
+    case Component::kRouter:
+    case Component::kExperts:
+    case Component::kShared:
+      return Part::kFfn;
+    case Component::kHead:
+    case Component::kPooler:
+      return Part::kHead;
+    default:
+      return Part::kOther;
+  }
+}
+
+int64_t n_rows_of(RowsOf rows, const PassShape& shape) {
+  switch (rows) {
+    case RowsOf::kTokens:
+      return sat_mul(shape.n_sequences, shape.n_rows);
+    case RowsOf::kSource:
+      return shape.has_new_source ? sat_mul(shape.n_sequences, shape.n_source) : 0;
+    case RowsOf::kLogits:
+      return sat_mul(shape.n_sequences, shape.n_logits);
+    case RowsOf::kNone:
+      break;
+  }
+  return 0;
+}
+
+// Sum of p for p in [first, last], both >= 0.
+int64_t range_sum(int64_t first, int64_t last) {
+  if (last < first) return 0;
+  const int64_t n = last - first + 1, ends = sat_add(first, last);
+  return n % 2 == 0 ? sat_mul(n / 2, ends) : ends == kSaturated ? kSaturated : sat_mul(n, ends / 2 + ends % 2);
+}
+
+// Sum of floor(p / s) for p in [0, last].
+int64_t floor_sum(int64_t last, int64_t s) {
+  if (last < 0) return 0;
+  const int64_t q = last / s, r = last % s;
+  return sat_add(sat_mul(s, range_sum(0, q - 1)), sat_mul(q, r + 1));
+}
+
+int64_t floor_sum(int64_t first, int64_t last, int64_t s) {
+  if (last < first) return 0;
+  const int64_t all = floor_sum(last, s);
+  return all == kSaturated ? kSaturated : all - floor_sum(first - 1, s);
+}
+
+// Sum of min(p + 1, window) for p in [first, last].
+int64_t window_pairs(int64_t first, int64_t last, int64_t window) {
+  const int64_t n_short = std::min(last, window - 1);  // last row that sees everything before it
+  const int64_t n_full = last - std::max(first, n_short + 1) + 1;
+  return sat_add(range_sum(first + 1, n_short + 1), sat_mul(std::max<int64_t>(n_full, 0), window));
+}
+
+// Row p sees its window and p - j stride beyond it.
+int64_t strided_pairs(const AttentionSpec& attn, int64_t first, int64_t last) {
+  const int64_t j_first = ceil_div(attn.window, attn.stride);
+  const int64_t begin = std::max(first, sat_mul(j_first, attn.stride));
+  if (begin > last) return window_pairs(first, last, attn.window);
+  const int64_t beyond = floor_sum(begin, last, attn.stride) - sat_mul(last - begin + 1, j_first - 1);
+  return sat_add(window_pairs(first, last, attn.window), beyond);
+}
+
+// Row p sees its block up to itself and the last n_summary columns of each block before.
+int64_t block_pairs(const AttentionSpec& attn, int64_t first, int64_t last) {
+  const int64_t n_blocks = floor_sum(first, last, attn.stride);
+  const int64_t inside = range_sum(first, last) - sat_mul(attn.stride, n_blocks) + (last - first + 1);
+  return sat_add(inside, sat_mul(attn.n_summary, n_blocks));
+}
+
+// What the scores of one layer are made of.
+struct ScorePairs {
+  int64_t visible = 0, all = 0;
+  int64_t width = 0;  ///< n_head x (width of q, k + width of v)
+};
+
+int64_t score_width(const AttentionSpec& attn, bool is_absorbed) {
+  if (attn.kv_lora_rank == 0 || !is_absorbed) return sat_mul(attn.n_head, attn.d_head + attn.d_head_v);
+  return sat_mul(attn.n_head, 2 * attn.kv_lora_rank + attn.d_head_rope);
+}
+
+void add_scores(const ScorePairs& pairs, const PassShape& shape, PartWork* work) {
+  const int64_t one = sat_mul(2, shape.n_sequences, pairs.width);
+  work->flops = sat_add(work->flops, sat_mul(one, pairs.visible));
+  work->flops_dense = sat_add(work->flops_dense, sat_mul(one, pairs.all));
+}
+
+int64_t layer_cache_bytes(const ModelConfig& config, const AttentionSpec& attn, const PassShape& shape,
+                          const WorkTypes& types) {
+  if (config.kind == ModelKind::kEncoder) return 0;
+  const int64_t row = layer_cache_bytes_per_token(attn, types.cache_type);
+  const int64_t n_read = attn.mask == MaskKind::kWindow ? std::min(shape.n_past, attn.window) : shape.n_past;
+  return sat_mul(shape.n_sequences, row, sat_add(n_read, shape.n_rows));
+}
+
+void add_decoder_scores(const ModelConfig& config, const PassShape& shape, const WorkTypes& types, PartWork* work) {
+  const int64_t n_keys = sat_add(shape.n_past, shape.n_rows);
+  for (const BlockSpec& block : config.blocks) {
+    const AttentionSpec& attn = block.attn;
+    const int64_t width = score_width(attn, shape.n_past > 0);
+    add_scores({visible_pairs(attn, shape.n_rows, shape.n_past), sat_mul(shape.n_rows, n_keys), width}, shape, work);
+    work->cache_bytes = sat_add(work->cache_bytes, layer_cache_bytes(config, attn, shape, types));
+    const int64_t q_and_z = sat_mul(attn.n_head, attn.d_head + attn.d_head_v, types.element_bytes);
+    work->row_bytes = sat_add(work->row_bytes, sat_mul(n_rows_of(RowsOf::kTokens, shape), q_and_z));
+    if (!block.has_cross_attention) continue;
+    const int64_t n_pairs = sat_mul(shape.n_rows, shape.n_source);
+    add_scores({n_pairs, n_pairs, score_width(attn, false)}, shape, work);
+  }
+}
+
+void add_encoder_scores(const ModelConfig& config, const PassShape& shape, PartWork* work) {
+  const int64_t n_pairs = shape.has_new_source ? sat_mul(shape.n_source, shape.n_source) : 0;
+  for (const BlockSpec& block : config.encoder_blocks) {
+    add_scores({n_pairs, n_pairs, score_width(block.attn, false)}, shape, work);
+  }
+}
+
+// Of the bytes of all experts, those that so many rows are expected to choose.
+int64_t expert_bytes(const ModelConfig& config, int64_t n_bytes, int64_t n_rows) {
+  for (const BlockSpec& block : config.blocks) {
+    const MoeSpec& moe = block.ffn.moe;
+    if (moe.n_expert == 0) continue;
+    const double share = expected_experts(moe, n_rows) / static_cast<double>(moe.n_expert);
+    return n_bytes == kSaturated ? kSaturated
+                                 : static_cast<int64_t>(std::llround(static_cast<double>(n_bytes) * share));
+  }
+  return n_bytes;
+}
+
+void add_matrices(const ModelConfig& config, const MatrixSum& matrix, Component component, int64_t n_rows,
+                  const WorkTypes& types, PartWork* work) {
+  if (n_rows == 0) return;
+  const int64_t flops = sat_mul(2, n_rows, matrix.n_active);
+  work->flops = sat_add(work->flops, flops);
+  work->flops_dense = sat_add(work->flops_dense, flops);
+  const bool is_expert = component == Component::kExperts;
+  work->weight_bytes =
+      sat_add(work->weight_bytes, is_expert ? expert_bytes(config, matrix.n_bytes, n_rows) : matrix.n_bytes);
+  work->row_bytes = sat_add(work->row_bytes, sat_mul(n_rows, matrix.n_edges, types.element_bytes));
+}
+
+// A tied head is the embedding once more.
+void add_tied_head(const ModelConfig& config, const WeightsPlan& weights, const PassShape& shape,
+                   const WorkTypes& types, PartWork* work) {
+  if (!config.is_head_tied || config.kind == ModelKind::kEncoder) return;
+  const MatrixSum& embedding = weights.matrix(Component::kEmbedding, RowsOf::kNone);
+  add_matrices(config, embedding, Component::kHead, n_rows_of(RowsOf::kLogits, shape), types, work);
+}
+
+}  // namespace
+
+std::string_view part_name(Part part) { return kPartNames[static_cast<size_t>(part)]; }
+
+int64_t PartWork::n_bytes() const { return sat_add(weight_bytes, sat_add(cache_bytes, row_bytes)); }
+
+PartWork PassWork::total() const {
+  PartWork sum;
+  for (const PartWork& part : parts) {
+    sum.flops = sat_add(sum.flops, part.flops);
+    sum.flops_dense = sat_add(sum.flops_dense, part.flops_dense);
+    sum.weight_bytes = sat_add(sum.weight_bytes, part.weight_bytes);
+    sum.cache_bytes = sat_add(sum.cache_bytes, part.cache_bytes);
+    sum.row_bytes = sat_add(sum.row_bytes, part.row_bytes);
+  }
+  return sum;
+}
+
+int64_t visible_pairs(const AttentionSpec& attn, int64_t n_rows, int64_t n_past) {
+  const int64_t first = n_past, last = sat_add(n_past, n_rows) - 1;  // positions of the rows
+  switch (attn.mask) {
+    case MaskKind::kFull:
+      return sat_mul(n_rows, last + 1);
+    case MaskKind::kWindow:
+      return window_pairs(first, last, attn.window);
+    case MaskKind::kStrided:
+      return strided_pairs(attn, first, last);
+    case MaskKind::kFixedBlocks:
+      return block_pairs(attn, first, last);
+    case MaskKind::kCausal:
+      break;
+  }
+  return range_sum(first + 1, last + 1);
+}
+
+double expected_experts(const MoeSpec& moe, int64_t n_rows) {
+  const auto n = static_cast<double>(moe.n_expert), k = static_cast<double>(moe.n_expert_used);
+  return n * (1.0 - std::pow(1.0 - k / n, static_cast<double>(n_rows)));
+}
+
+PassWork pass_work(const ModelConfig& config, const WeightsPlan& weights, const PassShape& shape,
+                   const WorkTypes& types) {
+  PassWork work;
+  const auto part = [&](Part p) { return &work.parts[static_cast<size_t>(p)]; };
+  for (int c = 0; c < kNComponents; ++c) {
+    for (int r = 0; r < kNRowsOf; ++r) {
+      const auto component = static_cast<Component>(c);
+      const auto rows = static_cast<RowsOf>(r);
+      const bool is_head = component == Component::kEmbedding && rows == RowsOf::kLogits;
+      add_matrices(config, weights.matrix(component, rows), component, n_rows_of(rows, shape), types,
+                   part(is_head ? Part::kHead : part_of(component)));
+    }
+  }
+  add_tied_head(config, weights, shape, types, part(Part::kHead));
+  add_decoder_scores(config, shape, types, part(Part::kScores));
+  add_encoder_scores(config, shape, part(Part::kScores));
+  return work;
+}
+
+PlanItem work_item(const PassWork& work, std::string name) {
+  std::vector<PlanItem> parts;
+  for (int p = 0; p < kNParts; ++p) {
+    const auto part = static_cast<Part>(p);
+    PlanItem item{.name = std::string(part_name(part)), .amount = work[part].flops};
+    item.formula = part == Part::kScores ? "2 x n_head x (d_head + d_head_v) x visible pairs, every layer"
+                                         : "2 x rows x elements of the matrices";
+    parts.push_back(std::move(item));
+  }
+  return sum_item(std::move(name), std::move(parts));
+}
+
+}  // namespace vitro

@@ -1,0 +1,131 @@
+// FLOPs of a Llama-7B pass and the crossovers, and pairs that masks let through counted one by one.
+#include "plan/work.h"
+
+#include <gtest/gtest.h>
+
+#include "plan/plan_test_util.h"
+
+namespace vitro {
+namespace {
+
+using testing::planned_model;
+
+// FLOPs of one layer of Llama-7B, prefill of n rows.
+struct LayerWork {
+  double projections, scores, scores_dense, ffn;
+};
+
+LayerWork llama_layer(int64_t n) {
+  const auto model = planned_model("llama-7b");
+  const PassWork work = pass_work(model.config, model.weights(), {.n_rows = n}, {});
+  const auto a_layer = [](int64_t flops) { return static_cast<double>(flops) / 32; };
+  return {a_layer(work[Part::kQkv].flops + work[Part::kAttnOut].flops), a_layer(work[Part::kScores].flops),
+          a_layer(work[Part::kScores].flops_dense), a_layer(work[Part::kFfn].flops)};
+}
+
+TEST(Work, Llama7BLayerAt4096) {
+  const LayerWork work = llama_layer(4096);
+  EXPECT_NEAR(work.projections, 549.8e9, 0.1e9);
+  EXPECT_NEAR(work.scores_dense, 274.9e9, 0.1e9);
+  EXPECT_NEAR(work.scores, 137.5e9, 0.1e9);
+  EXPECT_NEAR(work.ffn, 1108.1e9, 0.1e9);
+}
+
+// First length at which attention costs more than the feed-forward part.
+template <class More>
+int64_t crossover(More&& more) {
+  int64_t below = 1, above = 1 << 17;
+  while (above - below > 1) {
+    const int64_t middle = (below + above) / 2;
+    (more(llama_layer(middle)) ? above : below) = middle;
+  }
+  return above;
+}
+
+TEST(Work, WhereAttentionPassesTheFeedForwardPart) {
+  EXPECT_EQ(crossover([](const LayerWork& w) { return w.scores_dense >= w.ffn; }), 16'512);
+  EXPECT_NEAR(static_cast<double>(crossover([](const LayerWork& w) { return w.scores >= w.ffn; })), 33'024, 1);
+  EXPECT_EQ(crossover([](const LayerWork& w) { return w.scores_dense + w.projections >= w.ffn; }), 8'320);
+  EXPECT_NEAR(static_cast<double>(crossover([](const LayerWork& w) { return w.scores + w.projections >= w.ffn; })),
+              16'640, 1);
+}
+
+TEST(Work, ForwardOfATokenIsTwiceTheMatrices) {
+  const auto model = planned_model("llama-7b");
+  const PassWork work = pass_work(model.config, model.weights(), {.n_rows = 1}, {});
+  const int64_t n_matrix = 6'738'415'616 - 131'072'000 - 266'240;  // embedding is looked up, norms are no products
+  EXPECT_EQ(work.total().flops, 2 * n_matrix + int64_t{32} * 4 * 32 * 128);
+  EXPECT_EQ(work.total().weight_bytes, 2 * n_matrix);
+}
+
+TEST(Work, ATiedHeadIsMultiplied) {
+  const auto model = planned_model("llama3.2-1b");
+  const PassWork work = pass_work(model.config, model.weights(), {.n_rows = 10, .n_logits = 1}, {});
+  EXPECT_EQ(work[Part::kHead].flops, int64_t{2} * 128'256 * 2048);
+}
+
+TEST(Work, PastKeysAreReadAndNewOnesWritten) {
+  const auto model = planned_model("llama-7b");
+  const PassWork work = pass_work(model.config, model.weights(), {.n_rows = 1, .n_past = 1000, .n_sequences = 4}, {});
+  EXPECT_EQ(work[Part::kScores].cache_bytes, int64_t{4} * 1001 * 524'288);
+}
+
+// Mixtral: 2 of 8 experts; 64 rows hit nearly all, one row a quarter (research B5).
+TEST(Work, ExpertsThatABatchTouches) {
+  const MoeSpec moe{.n_expert = 8, .n_expert_used = 2};
+  EXPECT_DOUBLE_EQ(expected_experts(moe, 1), 2.0);
+  EXPECT_NEAR(expected_experts(moe, 4), 8 * (1 - 0.31640625), 1e-12);
+  EXPECT_NEAR(expected_experts(moe, 64), 8.0, 1e-6);
+}
+
+bool sees(const AttentionSpec& attn, int64_t q, int64_t k) {
+  switch (attn.mask) {
+    case MaskKind::kFull:
+      return true;
+    case MaskKind::kWindow:
+      return k <= q && q - k < attn.window;
+    case MaskKind::kStrided:
+      return k <= q && (q - k < attn.window || (q - k) % attn.stride == 0);
+    case MaskKind::kFixedBlocks:
+      return k <= q && (k / attn.stride == q / attn.stride || k % attn.stride >= attn.stride - attn.n_summary);
+    case MaskKind::kCausal:
+      break;
+  }
+  return k <= q;
+}
+
+int64_t counted_pairs(const AttentionSpec& attn, int64_t n_rows, int64_t n_past) {
+  int64_t n = 0;
+  for (int64_t q = n_past; q < n_past + n_rows; ++q) {
+    for (int64_t k = 0; k < n_past + n_rows; ++k) n += sees(attn, q, k) ? 1 : 0;
+  }
+  return n;
+}
+
+TEST(Work, PairsAreThoseTheMaskLetsThrough) {
+  for (const MaskKind mask :
+       {MaskKind::kCausal, MaskKind::kFull, MaskKind::kWindow, MaskKind::kStrided, MaskKind::kFixedBlocks}) {
+    for (const int64_t window : {1, 5, 8, 30}) {
+      for (const int64_t stride : {1, 3, 4, 8}) {
+        const AttentionSpec attn{.mask = mask, .window = window, .stride = stride, .n_summary = 1};
+        for (const int64_t n_rows : {1, 4, 16, 33}) {
+          for (const int64_t n_past : {0, 1, 7, 40}) {
+            EXPECT_EQ(visible_pairs(attn, n_rows, n_past), counted_pairs(attn, n_rows, n_past))
+                << "mask " << static_cast<int>(mask) << " window " << window << " stride " << stride << " rows "
+                << n_rows << " past " << n_past;
+          }
+        }
+      }
+    }
+  }
+}
+
+// The grids of the notes at n = 16: full, window 5 with stride 4, blocks of 4 with one column.
+TEST(Work, PairsOfTheThreeGrids) {
+  EXPECT_EQ(visible_pairs({.mask = MaskKind::kCausal}, 16, 0), 136);
+  EXPECT_EQ(visible_pairs({.mask = MaskKind::kStrided, .window = 5, .stride = 4}, 16, 0), 82);
+  EXPECT_EQ(visible_pairs({.mask = MaskKind::kFixedBlocks, .stride = 4, .n_summary = 1}, 16, 0), 64);
+}
+
+}  // namespace
+}  // namespace vitro
