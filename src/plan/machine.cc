@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <limits>
 #include <span>
@@ -45,6 +46,17 @@ Value list_json(const Items& items, Write write) {
   Value::Array out;
   for (const auto& item : items) out.push_back(write(item));
   return Value(std::move(out));
+}
+
+/// By name, any case; nothing if it is no type.
+std::optional<DType> dtype_named(std::string_view name) {
+  const auto is_same = [&](DType dtype) {
+    const std::string_view known = dtype_info(dtype).name;
+    return std::equal(known.begin(), known.end(), name.begin(), name.end(),
+                      [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); });
+  };
+  const auto* type = std::find_if(std::begin(kAllDTypes), std::end(kAllDTypes), is_same);
+  return type == std::end(kAllDTypes) ? std::nullopt : std::optional(*type);
 }
 
 // ---- reading: the first thing that is wrong is remembered ----
@@ -109,13 +121,10 @@ class MachineReader {
             rate(item, "copy_bytes_per_s"), rate(item, "f32_flops_per_s")};
   }
   MatmulRates matmul_rates(const Value& item) {
-    const std::string name = text(item, "type");
-    const auto type = std::find_if(std::begin(kAllDTypes), std::end(kAllDTypes),
-                                   [&](DType dtype) { return dtype_info(dtype).name == name; });
-    if (type == std::end(kAllDTypes)) wrong("type", "an element type");
-    return {type == std::end(kAllDTypes) ? DType::kF32 : *type,
-            static_cast<int>(integer(item, "n_threads", kMaxThreads)), rate(item, "stream_bytes_per_s"),
-            rate(item, "flops_per_s")};
+    const std::optional<DType> type = dtype_named(text(item, "type"));
+    if (!type) wrong("type", "an element type");
+    return {type.value_or(DType::kF32), static_cast<int>(integer(item, "n_threads", kMaxThreads)),
+            rate(item, "stream_bytes_per_s"), rate(item, "flops_per_s")};
   }
 
   std::string_view where_;
@@ -191,6 +200,17 @@ Result<Device> machine_device(const MachineMeasurement& machine, DType weights, 
   device.certainty = Certainty::kMeasured;
   device.measured_at = machine.measured_at;
   return device;
+}
+
+Result<Machine> this_machine(const MachineMeasurement& machine, const ModelConfig& config, std::string_view weight_type,
+                             int n_threads) {
+  const std::optional<DType> dtype = dtype_named(weight_type);
+  if (!dtype) return fail(ErrorCode::kNotFound, "this engine has no kernel for {} weights", weight_type);
+  VITRO_TRY_ASSIGN(Device device, machine_device(machine, *dtype, n_threads));
+  return Machine{.device = std::move(device),
+                 .compute = PeakType::kF32,
+                 .element_bytes = sizeof(float),
+                 .efficiency = machine_efficiency(machine, config, n_threads)};
 }
 
 Efficiency machine_efficiency(const MachineMeasurement& machine, const ModelConfig& config, int n_threads) {

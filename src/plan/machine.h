@@ -65,6 +65,10 @@ Result<std::optional<MachineMeasurement>> load_machine(const std::filesystem::pa
 /// "this": memory, and the rates of weights of one type with n_threads (the nearest count measured): the roofline that
 /// this engine has here. The peak is that of kF32, in which it computes. NotFound: a type that was not measured.
 Result<Device> machine_device(const MachineMeasurement& machine, DType weights, int n_threads);
+/// For plans: the machine that was measured with weights of a type by name ("bf16", "Q4_K"), as find_device's "this".
+/// NotFound as machine_device; for more than one thread with the time that parallel loops take.
+Result<Machine> this_machine(const MachineMeasurement& machine, const ModelConfig& config, std::string_view weight_type,
+                             int n_threads);
 /// Reaches all of such a device; starting the parallel loops of a pass takes time.
 Efficiency machine_efficiency(const MachineMeasurement& machine, const ModelConfig& config, int n_threads);
 

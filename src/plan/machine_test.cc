@@ -87,6 +87,16 @@ TEST(Machine, IsADeviceWithTheRatesOfItsWeights) {
   expect_error(machine_device(small_machine(), DType::kQ4_K, 1), ErrorCode::kNotFound, "Q4_K");
 }
 
+TEST(Machine, IsFoundByTheNameOfItsWeights) {
+  ModelConfig config;
+  config.blocks.resize(10);
+  const Machine machine = this_machine(small_machine(), config, "bf16", 4).value();
+  EXPECT_TRUE(check_machine(machine));
+  EXPECT_DOUBLE_EQ(machine.efficiency.seconds_a_pass, 51e-6);
+  expect_error(this_machine(small_machine(), config, "nf4", 4), ErrorCode::kNotFound, "nf4");
+  expect_error(this_machine(small_machine(), config, "q4_k", 4), ErrorCode::kNotFound, "Q4_K");
+}
+
 TEST(Machine, LoopsTakeTimeOnlyWithSeveralThreads) {
   ModelConfig config;
   config.blocks.resize(10);
