@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/edit_distance.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"
 
@@ -31,6 +32,7 @@ constexpr std::array kCommands = {
     Command{"show", show_command, "what a model is made of"},
     Command{"eval", eval_command, "loss and perplexity on a text"},
     Command{"verify", verify_command, "compare with stored results of a reference"},
+    Command{"bench", bench_command, "measure this machine"},
 };
 
 std::string help() {

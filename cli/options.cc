@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/edit_distance.h"
 #include "cli/terminal.h"
 #include "model/extend_context.h"
 

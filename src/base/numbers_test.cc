@@ -46,6 +46,20 @@ TEST(Human, Bytes) {
   EXPECT_EQ(human_bytes(kMax), "16384 PiB");
 }
 
+TEST(Human, SizesWithTheirUnit) {
+  EXPECT_EQ(parse_bytes("24GiB").value(), int64_t{24} << 30);
+  EXPECT_EQ(parse_bytes("24GB").value(), 24'000'000'000);
+  EXPECT_EQ(parse_bytes(" 1.5 tib ").value(), int64_t{3} << 39);
+  EXPECT_EQ(parse_bytes("512B").value(), 512);
+  EXPECT_EQ(parse_bytes("0.5kB").value(), 500);
+  EXPECT_EQ(parse_bytes("9223372036854775807").value(), std::numeric_limits<int64_t>::max());
+  EXPECT_EQ(parse_bytes("9007199254740993").value(), 9007199254740993);  // 2^53 + 1 is no double
+  for (const char* wrong : {"", "24G", "GB", "-1", "-1GB", "1e3GB", "nan", "inf", "1 2", "0x10", "24GBs", "1.2.3GB",
+                            "9223372036854775808", "10000PiB", "+5"}) {
+    EXPECT_FALSE(parse_bytes(wrong)) << wrong;
+  }
+}
+
 TEST(Human, Counts) {
   EXPECT_EQ(human_count(0), "0");
   EXPECT_EQ(human_count(999), "999");
