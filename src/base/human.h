@@ -3,11 +3,18 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+
+#include "base/result.h"
 
 namespace vitro {
 
 /// 98362432 -> "93.8 MiB"; below 1 KiB exact ("512 B").
 std::string human_bytes(uint64_t n_bytes);
+
+/// "24GiB" (2^30), "24GB" (10^9), "1.5 TiB", "1000000" or "512B" -> bytes, any case, rounded down. InvalidArgument for
+/// anything else, such as "24G", which does not say which of the two it means, negative sizes and those above 2^63 - 1.
+Result<int64_t> parse_bytes(std::string_view text);
 
 /// 3821079552 -> "3,821,079,552".
 std::string human_count(int64_t n);

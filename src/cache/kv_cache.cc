@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/checked_math.h"
+#include "base/held_bytes.h"
 #include "tensor/transpose.h"
 
 namespace vitro {
@@ -126,11 +127,24 @@ Result<int64_t> kv_cache_bytes(const KvCacheSpec& spec) {
   return static_cast<int64_t>(*n_bytes);
 }
 
+int64_t kv_table_bytes(const KvCacheSpec& spec) {
+  const auto n_layer = std::ssize(spec.layers), n_group = std::ssize(spec.groups);
+  int64_t n_bytes = n_layer * static_cast<int64_t>(sizeof(KvLayerShape) + sizeof(int64_t)) +
+                    n_group * static_cast<int64_t>(sizeof(PageGroupShape) + sizeof(PageGroup)) +
+                    spec.n_sequences * static_cast<int64_t>(sizeof(int64_t));
+  for (const PageGroupShape& group : spec.groups) {
+    n_bytes += PageGroup::table_bytes(group, spec.page_size, spec.n_sequences, spec.n_positions);
+  }
+  return n_bytes;
+}
+
 Result<KvCache> KvCache::allocate(const KvCacheSpec& spec) {
   VITRO_TRY_ASSIGN(const int64_t n_bytes, kv_cache_bytes(spec));
   KvCache cache;
   cache.spec_ = spec;
   VITRO_TRY_ASSIGN(cache.storage_, Buffer::allocate(static_cast<size_t>(n_bytes), "the key-value cache"));
+  cache.layer_offset_.reserve(spec.layers.size());
+  cache.groups_.reserve(spec.groups.size());
   int64_t offset = 0;
   for (const KvLayerShape& layer : spec.layers) {
     cache.layer_offset_.push_back(offset);
@@ -141,6 +155,13 @@ Result<KvCache> KvCache::allocate(const KvCacheSpec& spec) {
   }
   cache.lengths_.resize(static_cast<size_t>(spec.n_sequences));
   return cache;
+}
+
+int64_t KvCache::n_table_bytes() const {
+  int64_t n_bytes = held_bytes(spec_.layers) + held_bytes(spec_.groups) + held_bytes(layer_offset_) +
+                    held_bytes(groups_) + held_bytes(lengths_);
+  for (const PageGroup& group : groups_) n_bytes += group.n_bytes();
+  return n_bytes;
 }
 
 Status KvCache::reserve(SequenceId sequence, int64_t n_positions) {
