@@ -151,6 +151,11 @@ class Output {
     if (is_line_open_ && is_terminal(STDOUT_FILENO)) put("\n");
   }
 
+  /// What comes next is no text of the model.
+  void end_text() const {
+    if (is_line_open_) put("\n");
+  }
+
   Value take_json_steps() { return Value(std::move(steps_)); }
 
  private:
@@ -305,8 +310,12 @@ Status run(const RunOptions& o) {
     if (o.shows_memory) json.emplace_back("memory", memory_json(planned, held));
     put_json(Value(std::move(json)));
   }
-  output.end_line();
-  if (o.shows_memory && !o.is_json) print_memory(planned, held);
+  if (o.shows_memory && !o.is_json) {
+    output.end_text();
+    print_memory(planned, held);
+  } else {
+    output.end_line();
+  }
   if (!flush_output()) return {};
   if (recomputed.n_tokens > 0) print_recomputed(recomputed);
   print_summary(request.prompt.size(), out, session, engine);

@@ -130,11 +130,11 @@ TEST_F(MemoryCli, AbsurdSizesAreRefusedByName) {
   const struct {
     const char* arguments;
     const char* named;
-  } kCases[] = {{"--context 9223372036854775807", "context"},
+  } kCases[] = {{"--context 9223372036854775807", "--context"},
                 {"--context 99999999999999999999", "--context"},
-                {"--context 1073741824 --page-size 8", "context"},
-                {"--page-size 9223372036854775800", "page size"},
-                {"--max-tokens 9223372036854775807 --context 1073741824", "context"},
+                {"--context 1073741824 --page-size 8", "--context"},
+                {"--page-size 9223372036854775800", "--page-size"},
+                {"--max-tokens 9223372036854775807 --context 1073741824", "--context"},
                 {"--threads 2000000000", "--threads"},
                 {"--memory-limit 99999999999TiB", "--memory-limit"},
                 {"--memory-limit 24G", "--memory-limit"},

@@ -93,8 +93,8 @@ Status check_heads(const KvCacheSpec& spec) {
 
 Status check_page_size(int64_t page_size) {
   if (page_size >= 8 && page_size <= kMaxPageSize && page_size % 8 == 0) return {};
-  return fail(ErrorCode::kInvalidArgument, "cache page size {}: expected a multiple of 8 from 8 to {}", page_size,
-              kMaxPageSize);
+  return fail(ErrorCode::kInvalidArgument, "cache page size {}: expected a multiple of 8 from 8 to {} (--page-size)",
+              page_size, kMaxPageSize);
 }
 
 int64_t kv_page_bytes(const KvCacheSpec& spec, const KvLayerShape& layer) { return page_layout(spec, layer).n_bytes(); }
@@ -119,8 +119,8 @@ Result<int64_t> kv_cache_bytes(const KvCacheSpec& spec) {
     const bool has_size = layer_bytes && n_bytes && *n_bytes <= kMostBytes;
     if (!has_size || n_pages > std::numeric_limits<int32_t>::max()) {
       return fail(ErrorCode::kInvalidArgument,
-                  "a key-value cache of {} pages of {} positions is more than can be numbered; ask for less context or "
-                  "larger pages",
+                  "a key-value cache of {} pages of {} positions is more than can be numbered; ask for less with "
+                  "--context or larger pages with --page-size",
                   n_pages, spec.page_size);
     }
   }

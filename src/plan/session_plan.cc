@@ -23,8 +23,9 @@ Status check_shape(const ModelConfig& config, const SessionShape& shape) {
   }
   const int64_t n_reach = n_reachable(config);
   if (shape.n_ctx > n_reach) {
-    return fail(ErrorCode::kInvalidArgument, "context {}: this model's positions end at {}; ask for at most that",
-                shape.n_ctx, n_reach);
+    return fail(ErrorCode::kInvalidArgument,
+                "context {}: this model's positions end at {}; ask for at most that with --context", shape.n_ctx,
+                n_reach);
   }
   return {};
 }
