@@ -6,6 +6,7 @@
 #include "cli/chat_repl.h"
 #include "cli/commands.h"
 #include "cli/line_editor.h"
+#include "cli/memory.h"
 #include "cli/terminal.h"
 #include "generate/conversation.h"
 
@@ -45,6 +46,7 @@ void add_chat_options(CLI::App& app, ChatCommandOptions& o) {
       ->group("Memory");
   add_cache_type_option(app, o.cache_type, false);
   add_window_cache_option(app, o.keeps_only_windows);
+  add_memory_limit_option(app, o.memory_limit);
   app.add_flag("--show-prompt", o.shows_prompt, "show what the model is given")->group("Output");
   app.add_flag("--json", o.is_json, "one JSON object for each reply")->group("Output");
 }

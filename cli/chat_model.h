@@ -29,6 +29,7 @@ struct ChatCommandOptions {
   int64_t n_ctx = 0;       ///< 0: the model's, at most kDefaultChatContext
   std::string cache_type = "f16";
   bool keeps_only_windows = false;
+  std::optional<int64_t> memory_limit;
   std::optional<std::string> compare;
 };
 
