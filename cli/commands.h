@@ -17,5 +17,6 @@ int eval_command(std::span<const std::string> args);
 int verify_command(std::span<const std::string> args);
 int chat_command(std::span<const std::string> args);
 int bench_command(std::span<const std::string> args);
+int plan_command(std::span<const std::string> args);
 
 }  // namespace vitro

@@ -30,6 +30,7 @@ constexpr std::array kCommands = {
     Command{"template", template_command, "chat messages to the text a model gets"},
     Command{"tokenizer", tokenizer_command, "train a tokenizer on text files"},
     Command{"show", show_command, "what a model is made of"},
+    Command{"plan", plan_command, "what running a model needs: memory by owner, FLOPs, times, what fits"},
     Command{"eval", eval_command, "loss and perplexity on a text"},
     Command{"verify", verify_command, "compare with stored results of a reference"},
     Command{"bench", bench_command, "measure this machine"},

@@ -60,6 +60,20 @@ TEST(Human, SizesWithTheirUnit) {
   }
 }
 
+TEST(Human, ThousandsOfPositionsAreBinaryThoseOfTokensAreNot) {
+  EXPECT_EQ(parse_positions("4096").value(), 4096);
+  EXPECT_EQ(parse_positions("32k").value(), 32768);
+  EXPECT_EQ(parse_positions("128K").value(), 131072);
+  EXPECT_EQ(parse_positions("1m").value(), 1048576);
+  EXPECT_EQ(parse_amount("2T").value(), 2'000'000'000'000);
+  EXPECT_EQ(parse_amount("1.4T").value(), 1'400'000'000'000);
+  EXPECT_EQ(parse_amount("300B").value(), 300'000'000'000);
+  for (const char* wrong : {"", "k", "-1", "32GiB", "1e3", "1000000000000000000000k", "9223372036854775807k"}) {
+    EXPECT_FALSE(parse_positions(wrong)) << wrong;
+  }
+  EXPECT_FALSE(parse_amount("9999999999T"));
+}
+
 TEST(Human, Counts) {
   EXPECT_EQ(human_count(0), "0");
   EXPECT_EQ(human_count(999), "999");
