@@ -1,0 +1,48 @@
+// Names of models: what a MODEL argument may be when it is no path. Pure functions of the text; nothing is looked up.
+//   smollm2                       a model that we know (known_models.h)
+//   owner/name                    a repository of the Hugging Face hub; its default revision is "main"
+//   owner/name@revision           a branch, a tag or a commit of it
+//   owner/name:file.gguf          one file of it; also owner/name@revision:folder/file.gguf
+//   owner/name:Q4_K_M             the GGUF file of that quantisation
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "store/known_models.h"
+
+namespace vitro {
+
+inline constexpr std::string_view kDefaultRevision = "main";
+
+/// A repository of the hub, and which part of it.
+struct HubName {
+  std::string repo;                        ///< "owner/name", or "name" for the few that have no owner
+  std::string revision{kDefaultRevision};  ///< branch, tag or commit
+  std::string file;                        ///< path in the repository; empty: what a model needs
+  std::string quantisation;                ///< "Q4_K_M": of which the file is looked for; empty: not told
+};
+
+/// Exactly one of the two is there.
+struct ModelName {
+  const KnownModel* known = nullptr;
+  HubName hub;
+};
+
+/// InvalidArgument with what is wrong with the name; a short or misspelt one (nothing with a '/') gets the nearest
+/// known names offered.
+Result<ModelName> parse_model_name(std::string_view text);
+
+/// The rules of the hub: 1 to 96 of A-Z a-z 0-9 - _ . on each side of at most one '/', neither '-' nor '.' at an end,
+/// no "--" and no "..", no ".git" at the end.
+bool is_repo_name(std::string_view text);
+/// Of git, as far as paths and URLs are safe: A-Z a-z 0-9 and - _ . / + =, no "..", no empty part, at most 255 bytes.
+bool is_revision(std::string_view text);
+/// 40 hexadecimal digits in lower case.
+bool is_commit(std::string_view text);
+/// A file name of a repository that stays in it: relative, no "." or ".." or empty part, no backslash, no control
+/// byte, no part over 255 bytes, at most 1024 bytes.
+bool is_repo_file(std::string_view text);
+
+}  // namespace vitro
