@@ -29,10 +29,6 @@ Status ChunkQueue::put(Chunk* chunk, std::string_view bytes) {
   // Only a chunk that is larger than kLargestChunk, a whole file in one, can have to wait here, and it is the first.
   for_workers_.wait(lock, [&] { return error_ || chunk->pending.size() < kLargestChunk; });
   if (error_) return fail(ErrorCode::kCancelled, "stopped");
-  if (bytes.size() > chunk->n_missing) {
-    return fail(ErrorCode::kCorrupt, "the server sends more than the {} bytes that were left to send",
-                chunk->n_missing);
-  }
   chunk->pending += bytes;
   chunk->n_missing -= bytes.size();
   if (chunk == chunks_.front().get()) for_writer_.notify_one();

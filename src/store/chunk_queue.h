@@ -1,5 +1,5 @@
-// Puts ranges that arrive in any order into one order. Workers take chunks of a file and put their bytes as they come; the
-// writer gets the bytes from the first to the last. What is early waits in memory, bounded by a window of chunks.
+// Puts ranges that arrive in any order into one order. Workers take chunks of a file and put their bytes as they come;
+// the writer gets the bytes from the first to the last. What is early waits in memory, bounded by a window of chunks.
 //
 //   bytes of the file   |...on the disk...|== chunk ==|== chunk ==|== chunk ==|   not handed out yet   |
 //   got so far                             ####        #########   ##
@@ -40,8 +40,8 @@ class ChunkQueue {
     ByteRange range;
   };
   Taken take(uint64_t n_bytes);
-  /// The next bytes of a chunk; waits while the writer is far behind. Cancelled after a stop; Corrupt if they are more
-  /// than the chunk has.
+  /// The next bytes of a chunk, no more than are missing in it; waits while the writer is far behind. Cancelled after a
+  /// stop.
   Status put(Chunk* chunk, std::string_view bytes);
   /// Ends it for all. The first error counts.
   void stop(Error why);
@@ -49,8 +49,8 @@ class ChunkQueue {
   /// A sentence for the user, who is told by the writer's thread.
   void say(std::string sentence);
 
-  /// For the writer: the next bytes in order; waits for some, but no longer than `seconds`, and may return none. After a
-  /// stop: what is in order, then the error.
+  /// For the writer: the next bytes in order; waits for some, but no longer than `seconds`, and may return none. After
+  /// a stop: what is in order, then the error.
   Result<std::string> next(double seconds);
   /// True once next() has given everything.
   bool is_done() const;

@@ -43,7 +43,8 @@ Result<bool> is_there(const std::filesystem::path& target, uint64_t n_bytes) {
                 target.string(), std::strerror(errno));
   }
   if (!S_ISREG(status.st_mode)) {
-    return fail(ErrorCode::kInvalidArgument, "{}: is a folder or a device, expected a file or nothing", target.string());
+    return fail(ErrorCode::kInvalidArgument, "{}: is a folder or a device, expected a file or nothing",
+                target.string());
   }
   const auto n_found = static_cast<uint64_t>(status.st_size);
   if (n_found == n_bytes) return true;
@@ -64,9 +65,8 @@ class Workers {
  public:
   Workers(const RemoteFile& file, const FetchOptions& options, ChunkQueue& queue, int n_workers) : queue_(queue) {
     for (int i = 0; i < n_workers; ++i) {
-      threads_.emplace_back([&file, &options, &queue, is_alone = n_workers == 1] {
-        RangeWorker(file, options, queue, is_alone).run();
-      });
+      threads_.emplace_back(
+          [&file, &options, &queue, is_alone = n_workers == 1] { RangeWorker(file, options, queue, is_alone).run(); });
     }
   }
   ~Workers() {
@@ -165,7 +165,8 @@ class Download {
 
   Status fail_hash() const {
     incomplete_.remove();
-    return fail(ErrorCode::kCorrupt, "{}: {} of the {} bytes that came is {}, expected {}; they were removed, try again",
+    return fail(ErrorCode::kCorrupt,
+                "{}: {} of the {} bytes that came is {}, expected {}; they were removed, try again",
                 url_for_people(file_.url), hash_kind_name(file_.hash_kind), file_.n_bytes, found_, file_.hash);
   }
 
@@ -180,8 +181,8 @@ class Download {
 /// With the lock held and nothing at the target.
 Status fetch_locked(const RemoteFile& file, const FetchPaths& paths, const FetchOptions& options) {
   VITRO_TRY_ASSIGN(IncompleteFile incomplete, IncompleteFile::open(paths.incomplete));
-  Status status = check_space(paths.incomplete.parent_path(),
-                              file.n_bytes - std::min(file.n_bytes, incomplete.n_bytes()));
+  Status status =
+      check_space(paths.incomplete.parent_path(), file.n_bytes - std::min(file.n_bytes, incomplete.n_bytes()));
   if (status) status = Download(file, options, incomplete).run();
   if (status) status = incomplete.rename_to(paths.target);
   if (!status && incomplete.n_bytes() == 0) incomplete.remove();

@@ -1,4 +1,5 @@
-// One process at a time, by flock(2) on a file that stays: the locks of huggingface_hub (package filelock) are the same.
+// One process at a time, by flock(2) on a file that stays: the locks of huggingface_hub (package filelock) are the
+// same.
 #pragma once
 
 #include <filesystem>

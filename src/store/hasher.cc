@@ -44,9 +44,12 @@ std::string Hasher::finish() {
 
 std::string_view hash_kind_name(HashKind kind) {
   switch (kind) {
-    case HashKind::kSha256: return "sha256";
-    case HashKind::kGitSha1: return "git sha1";
-    case HashKind::kNone: break;
+    case HashKind::kSha256:
+      return "sha256";
+    case HashKind::kGitSha1:
+      return "git sha1";
+    case HashKind::kNone:
+      break;
   }
   return "none";
 }

@@ -53,7 +53,10 @@ Result<RepoListing> list_repo(const Hub& hub, const std::string& repo, const std
 Result<std::vector<RepoFile>> choose_files(const Hub& hub, const RepoListing& listing, std::string_view wanted,
                                            const HttpOptions& http = {});
 
-/// stat_remote of {endpoint}/{repo}/resolve/{commit}/{path}, with the hub's own reasons in errors.
+/// {endpoint}/{repo}/resolve/{commit}/{path}
+std::string resolve_url(const Hub& hub, const RepoListing& listing, const std::string& path);
+
+/// stat_remote of resolve_url. Corrupt if the server sends it from another commit.
 Result<RemoteFile> stat_hub_file(const Hub& hub, const RepoListing& listing, const RepoFile& file,
                                  const HttpOptions& http = {});
 

@@ -20,7 +20,8 @@ Status check_answer(const HttpResponse& response, const RemoteFile& file, ByteRa
                 "address?");
   }
   if (response.status == 200) {
-    if (range.begin != 0 || range.end != file.n_bytes) return fail(ErrorCode::kUnsupported, "the server sends no ranges");
+    if (range.begin != 0 || range.end != file.n_bytes)
+      return fail(ErrorCode::kUnsupported, "the server sends no ranges");
     const std::string_view length = response.header("content-length");
     if (length.empty() || length == fmt::format("{}", file.n_bytes)) return {};
     return fail(ErrorCode::kCorrupt, "the server sends {} bytes, but had announced {}", length, file.n_bytes);
@@ -56,7 +57,8 @@ void RangeWorker::run() {
     if (taken.chunk == nullptr) return;
     const double start = now_seconds();
     if (Status status = fetch(taken); !status) return queue_.stop(std::move(status).error());
-    const double rate = static_cast<double>(taken.range.end - taken.range.begin) / std::max(1e-6, now_seconds() - start);
+    const double rate =
+        static_cast<double>(taken.range.end - taken.range.begin) / std::max(1e-6, now_seconds() - start);
     n_bytes = static_cast<uint64_t>(
         std::clamp(rate * kChunkSeconds, static_cast<double>(kSmallestChunk), static_cast<double>(kLargestChunk)));
   }
@@ -74,13 +76,19 @@ Status RangeWorker::fetch(ChunkQueue::Taken taken) {
 
 /// Moves taken.range.begin behind what has come.
 Result<HttpResponse> RangeWorker::request(ChunkQueue::Taken& taken) {
+  VITRO_TRY_ASSIGN(const std::string asked, url_origin(file_.url));
+  VITRO_TRY_ASSIGN(const std::string here, url_origin(source_));
   HttpRequest request{source_};
-  request.bearer_token = url_origin(source_) == url_origin(file_.url) ? options_.token : "";
+  if (here == asked) request.bearer_token = options_.token;
   const bool is_whole = taken.range.begin == 0 && taken.range.end == file_.n_bytes;
   if (!is_whole) request.range = taken.range;
   HttpSink sink;
   sink.on_head = [&](const HttpResponse& head) { return check_answer(head, file_, taken.range); };
   sink.on_body = [&](std::string_view bytes) -> Status {
+    const uint64_t n_missing = taken.range.end - taken.range.begin;
+    if (bytes.size() > n_missing) {
+      return fail(ErrorCode::kCorrupt, "the server sends more than the {} bytes that were left to send", n_missing);
+    }
     VITRO_TRY(queue_.put(taken.chunk, bytes));
     taken.range.begin += bytes.size();
     retry_.reset();
@@ -94,7 +102,8 @@ Result<HttpResponse> RangeWorker::request(ChunkQueue::Taken& taken) {
 Result<bool> RangeWorker::judge(const HttpResponse& response) {
   if (is_passing(response) || response.end == HttpEnd::kUnreachable) return retry_.wait_after(response);
   if (response.is_success()) {
-    return fail(ErrorCode::kCorrupt, "{}: ends before all of the bytes that it announced", url_for_people(response.url));
+    return fail(ErrorCode::kCorrupt, "{}: ends before all of the bytes that it announced",
+                url_for_people(response.url));
   }
   if (source_ == file_.url) return false;
   source_ = file_.url;
