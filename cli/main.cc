@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/nearest.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/nearest.h"
 #include "cli/terminal.h"
 #include "model/extend_context.h"
 

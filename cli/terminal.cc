@@ -13,7 +13,6 @@
 #include <cstdio>
 #include <cstring>
 #include <limits>
-#include <numeric>
 #include <vector>
 
 #include "text/utf8.h"
@@ -70,21 +69,6 @@ void release_interrupt() { std::signal(SIGINT, SIG_DFL); }
 int report_error(std::string_view command, const Error& error) {
   talk("vitro {}: {}\n", command, error.message);
   return 1;
-}
-
-size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (size_t j = 0; j < b.size(); ++j) {
-      const size_t substitute = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({substitute, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row.back();
 }
 
 std::string bar(double fraction, int width) {

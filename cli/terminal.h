@@ -38,9 +38,6 @@ void talk(fmt::format_string<Args...> format, Args&&... args) noexcept {
 /// Prints "vitro COMMAND: message" to stderr and returns 1.
 int report_error(std::string_view command, const Error& error);
 
-/// Levenshtein distance, for "did you mean".
-size_t edit_distance(std::string_view a, std::string_view b);
-
 /// A bar of `width` character cells, filled by eighths: fraction 0..1.
 std::string bar(double fraction, int width);
 

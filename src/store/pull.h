@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "store/local.h"
 #include "store/names.h"
 
 namespace vitro {
@@ -27,11 +28,6 @@ struct Pulled {
 
 /// Gets the model unless it is there. For a hub name the server is asked even then (the branch may have moved on), and
 /// without a server the one that is there is taken. NotFound, IoError, Corrupt, Cancelled, Unsupported.
-Result<Pulled> pull(const ModelName& name, const PullEvents& events);
-
-/// VITRO_CACHE, else ~/.cache/vitro: where known models lie.
-std::filesystem::path vitro_cache();
-/// True if HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE says so: nothing is asked of any server.
-bool is_offline();
+Result<Pulled> pull(const ModelName& name, const Caches& caches, const PullEvents& events);
 
 }  // namespace vitro
