@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 build_packages=(g++ cmake ninja-build ccache libfmt-dev libcli11-dev nlohmann-json3-dev libexpected-dev libedit-dev
-                libcurl4-openssl-dev libssl-dev ca-certificates libgtest-dev libbenchmark-dev)
+                libcurl4-openssl-dev libssl-dev libarchive-dev ca-certificates libgtest-dev libbenchmark-dev)
 demo_packages=(python3 python3-venv)
 ci_packages=(clang clang-format libclang-rt-14-dev)
 venv=${VITRO_VENV:-.venv}

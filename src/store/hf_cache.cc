@@ -264,4 +264,9 @@ Status HfCache::write_ref(std::string_view repo, std::string_view revision, std:
   return write_file(path, commit, true);
 }
 
+bool is_blob_name(std::string_view etag) {
+  const auto is_safe = [](char c) { return is_name_byte(c) || c == '-' || c == '.'; };
+  return !etag.empty() && etag.size() <= 128 && etag[0] != '.' && std::all_of(etag.begin(), etag.end(), is_safe);
+}
+
 }  // namespace vitro

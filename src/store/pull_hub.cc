@@ -36,7 +36,9 @@ class HubPull {
   }
 
   Result<Pulled> run() {
-    VITRO_TRY_ASSIGN(const RepoListing listing, list_repo(hub_, name_.repo, name_.revision, http_));
+    auto listing_or = list_repo(hub_, name_.repo, name_.revision, http_);
+    was_answered_ = listing_or || (!hub_.is_offline && listing_or.error().code != ErrorCode::kIoError);
+    VITRO_TRY_ASSIGN(const RepoListing listing, std::move(listing_or));
     VITRO_TRY_ASSIGN(const std::vector<Wanted> files, ask_for_files(listing));
     VITRO_TRY(cache_.prepare(name_.repo, listing.commit));
     VITRO_TRY_ASSIGN(const bool is_new, fetch_missing(listing, files));
@@ -44,6 +46,9 @@ class HubPull {
     VITRO_TRY_ASSIGN(fs::path path, find_in_snapshot(cache_, name_, listing.commit, false));
     return Pulled{std::move(path), is_new};
   }
+
+  /// False if the hub could not be asked: the model may be there or not.
+  bool was_answered() const { return was_answered_; }
 
  private:
   /// Sizes and hashes of what a model needs, weights last.
@@ -101,6 +106,7 @@ class HubPull {
   const Hub hub_;
   const PullEvents& events_;
   HttpOptions http_;
+  bool was_answered_ = false;
   uint64_t n_done_ = 0;   ///< bytes of files that are through
   uint64_t n_total_ = 0;  ///< bytes of all that were missing
 };
@@ -109,8 +115,9 @@ class HubPull {
 
 Result<Pulled> pull_hub(const HubName& name, const Caches& caches, const PullEvents& events) {
   VITRO_TRY_ASSIGN(Hub hub, hub_from_environment(hf_home()));
-  auto pulled = HubPull(name, caches.hf, std::move(hub), events).run();
-  if (pulled || !is_unreachable(pulled.error())) return pulled;
+  HubPull hub_pull(name, caches.hf, std::move(hub), events);
+  auto pulled = hub_pull.run();
+  if (pulled || hub_pull.was_answered()) return pulled;
   const auto here = find_local({nullptr, name}, true, caches);
   if (!here || !*here) return pulled;
   say(events, fmt::format("{}; taking what is here", pulled.error().message));

