@@ -5,7 +5,7 @@
 
 FOLDER/owner/name/... are the repositories, all at one commit. Endpoint: http://127.0.0.1:PORT/~BEHAVIOUR, with BEHAVIOUR words such
 as "id=a,cut=4096" (see Behaviour); http://localhost:PORT is the other host, where weights are stored. GET /log/ID tells
-what was asked under that id, as JSON.
+what was asked under that id: a line for each request, fields between tabs.
 """
 import hashlib
 import json
@@ -73,8 +73,15 @@ class Handler(BaseHTTPRequestHandler):
 
     # --- answers
 
+    def send_response(self, code: int, message: str | None = None) -> None:
+        """Noted before the client can know of the answer."""
+        if hasattr(self, "behaviour"):
+            fields = [self.command, self.headers.get("Host", "").split(":")[0], self.path, str(code),
+                      self.headers.get("Authorization", ""), self.headers.get("Range", "")]
+            self.server.log[self.behaviour.get("id")].append("\t".join(fields) + "\n")
+        super().send_response(code, message)
+
     def send(self, status: int, body: bytes = b"", **headers: str) -> None:
-        self.status = status
         self.send_response(status)
         for name, value in {"Content-Length": str(len(body)), **headers}.items():
             self.send_header(name.replace("_", "-"), value)
@@ -89,7 +96,7 @@ class Handler(BaseHTTPRequestHandler):
         self.send(200, PAGE, Content_Type="text/html; charset=utf-8")
 
     def send_flood(self, first: bytes, block: bytes) -> None:
-        self.status, self.close_connection = 200, True
+        self.close_connection = True
         try:
             self.wfile.write(first)
             for _ in range(FLOOD // len(block)):
@@ -100,20 +107,15 @@ class Handler(BaseHTTPRequestHandler):
     # --- who asks for what
 
     def answer(self) -> None:
-        self.status = 0
         match = re.fullmatch(r"/~([^/]*)(/.*)", self.path)
         if self.path.startswith("/log/"):
-            return self.send(200, json.dumps(self.server.log[self.path[5:]]).encode())
+            return self.send(200, "".join(self.server.log[self.path[5:]]).encode())
         self.behaviour = Behaviour(match[1] if match else "")
         path = match[2] if match else self.path
         try:
             self.route(path.partition("?")[0])
         except OSError:
             self.close_connection = True  # the client went away
-        finally:
-            self.server.log[self.behaviour.get("id")].append(
-                {"method": self.command, "host": self.headers.get("Host", "").split(":")[0], "path": path, "status": self.status,
-                 "token": self.headers.get("Authorization", ""), "range": self.headers.get("Range", "")})
 
     def route(self, path: str) -> None:
         behaviour = self.behaviour
@@ -207,7 +209,6 @@ class Handler(BaseHTTPRequestHandler):
 
     def send_slowly(self, status: int, body: bytes, headers: dict) -> None:
         behaviour, rate = self.behaviour, self.behaviour.number("rate")
-        self.status = status
         self.send_response(status)
         for name, value in {"Content-Length": str(len(body)), "Content-Type": "application/octet-stream", **headers}.items():
             self.send_header(name.replace("_", "-"), value)
