@@ -33,8 +33,8 @@ class ChunkQueue {
   ChunkQueue(ByteRange bytes, int n_workers);
   ~ChunkQueue();
 
-  /// For workers: the next chunk, of at most n_bytes; waits while too many are under way. Null chunk when there is no
-  /// more, or after a stop.
+  /// For workers: the next chunk, of at most n_bytes and of no more than a worker's share of the rest; waits while too
+  /// many are under way. Null chunk when there is no more, or after a stop.
   struct Taken {
     Chunk* chunk = nullptr;  ///< until its last byte was put
     ByteRange range;
@@ -61,6 +61,7 @@ class ChunkQueue {
   bool has_bytes() const;  ///< with mutex_ held
 
   const uint64_t end_;
+  const uint64_t n_workers_;
   const size_t max_chunks_;
   mutable std::mutex mutex_;
   std::condition_variable for_workers_, for_writer_;

@@ -6,7 +6,6 @@
 
 #include "net/retry.h"
 #include "store/fetch.h"
-#include "store/hf_cache.h"
 #include "store/names.h"
 
 namespace vitro {
@@ -59,6 +58,12 @@ std::string_view bare_etag(std::string_view etag) {
   return etag;
 }
 
+/// Safe as a file name.
+bool is_safe_etag(std::string_view etag) {
+  constexpr std::string_view kAllowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.";
+  return !etag.empty() && etag.size() <= 128 && etag[0] != '.' && etag.find_first_not_of(kAllowed) == etag.npos;
+}
+
 Result<uint64_t> read_size(std::string_view text) {
   uint64_t n_bytes = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n_bytes);
@@ -78,7 +83,7 @@ Result<RemoteFile> read_metadata(const HttpResponse& response, const std::string
   RemoteFile file{url, response.redirect_to.empty() ? response.url : response.redirect_to};
   const std::string_view linked = response.header("x-linked-etag");
   file.etag = bare_etag(linked.empty() ? response.header("etag") : linked);
-  if (!is_blob_name(file.etag)) {
+  if (!is_safe_etag(file.etag)) {
     return fail(ErrorCode::kCorrupt, "sends no usable ETag; is this a server for models?");
   }
   const std::string_view size = response.header("x-linked-size");
