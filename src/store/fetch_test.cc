@@ -150,7 +150,7 @@ TEST_F(FetchTest, GoesOnAfterCutConnections) {
 TEST_F(FetchTest, GoesOnAfterStalls) {
   options_.http.stall_s = 0.2;
   options_.n_connections = 8;
-  const auto fetched = fetch("stall=200000");
+  const auto fetched = fetch("stall=400000");
   ASSERT_TRUE(fetched) << fetched.error().message;
   expect_whole();
 }
