@@ -81,7 +81,11 @@ Result<Engine> open_threads(std::optional<int> n_threads) {
   return engine;
 }
 
-Result<Engine> open_engine(const EngineOptions& options) {
+Result<Engine> open_engine(EngineOptions options) {
+  VITRO_TRY(locate_model(options.model, options.search));
+  if (!options.tokenizer.empty()) {
+    VITRO_TRY(locate_model(options.tokenizer, {.may_pull = options.search.may_pull, .needs_weights = false}));
+  }
   const double start = now_seconds();
   VITRO_TRY_ASSIGN(Engine engine, open_threads(options.n_threads));
   VITRO_TRY_ASSIGN(Checkpoint checkpoint, Checkpoint::open(options.model, {.mode = options.load}));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cli/model_argument.h"
 #include "formats/checkpoint.h"
 #include "model/model.h"
 #include "ops/context.h"
@@ -16,7 +17,8 @@
 namespace vitro {
 
 struct EngineOptions {
-  std::string model;             ///< path of a folder or file
+  std::string model;             ///< path of a folder or file, or a name
+  ModelSearch search;            ///< what may be done for a name
   std::string tokenizer;         ///< path of another tokenizer; empty: the model's own
   std::optional<int> n_threads;  ///< nothing: as many as the processor lets us use
   LoadMode load = LoadMode::kMap;
@@ -39,8 +41,8 @@ struct Engine {
 Result<const KernelTable*> choose_kernels();
 /// Threads and kernels alone. InvalidArgument for n_threads below 1 or over 1024.
 Result<Engine> open_threads(std::optional<int> n_threads);
-/// Everything. A missing tokenizer is no error here: see require_tokenizer.
-Result<Engine> open_engine(const EngineOptions& options);
+/// Everything; a name is looked up first (locate_model). A missing tokenizer is no error here: see require_tokenizer.
+Result<Engine> open_engine(EngineOptions options);
 /// The tokenizer, or why there is none.
 Result<const Tokenizer*> require_tokenizer(const Engine& engine);
 

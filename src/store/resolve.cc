@@ -28,14 +28,14 @@ bool must_be_path(std::string_view text) {
          std::any_of(kEnds.begin(), kEnds.end(), [&](std::string_view end) { return text.ends_with(end); });
 }
 
-Result<ModelName> name_of(std::string_view text, const Caches& caches) {
+}  // namespace
+
+Result<ModelName> find_name(std::string_view text, const Caches& caches) {
   const std::vector<std::string> here = caches.hf.repos();
   const bool is_here = std::binary_search(here.begin(), here.end(), text);
   if (is_here && find_known_model(text) == nullptr) return ModelName{nullptr, {.repo = std::string(text)}};
   return parse_model_name(text, here);
 }
-
-}  // namespace
 
 Result<std::optional<fs::path>> find_local(const ModelName& name, bool needs_weights, const Caches& caches) {
   if (name.known) {
@@ -52,7 +52,7 @@ Result<std::optional<fs::path>> find_local(const ModelName& name, bool needs_wei
 
 Result<Resolved> resolve_model(std::string_view text, bool needs_weights, const Caches& caches) {
   if (must_be_path(text) || is_there(text)) return Resolved{fs::path(text), std::nullopt};
-  VITRO_TRY_ASSIGN(const ModelName name, name_of(text, caches));
+  VITRO_TRY_ASSIGN(const ModelName name, find_name(text, caches));
   VITRO_TRY_ASSIGN(const std::optional<fs::path> path, find_local(name, needs_weights, caches));
   if (path) return Resolved{*path, name};
   return Resolved{{}, name};

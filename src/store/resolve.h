@@ -23,6 +23,10 @@ struct Resolved {
 /// Corrupt as parse_model_name and find_in_snapshot.
 Result<Resolved> resolve_model(std::string_view text, bool needs_weights, const Caches& caches);
 
+/// The name that the text is: a repository that is here under this very name (also one without an owner), else as
+/// parse_model_name.
+Result<ModelName> find_name(std::string_view text, const Caches& caches);
+
 /// The path of a model that is here, nothing if it is not. Errors as find_in_snapshot.
 Result<std::optional<std::filesystem::path>> find_local(const ModelName& name, bool needs_weights,
                                                         const Caches& caches);
