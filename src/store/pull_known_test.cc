@@ -33,7 +33,7 @@ case $FAKE_PIP in
   fails) echo 'ERROR: No matching distribution found for it' >&2; exit 1 ;;
   none) echo '/usr/bin/python3: No module named pip' >&2; exit 1 ;;
   nothing) exit 0 ;;
-  slow) : >"$FAKE_FOLDER/started"; sleep 60 & wait ;;
+  slow) : >"$FAKE_FOLDER/started"; exec sleep 60 ;;
 esac
 cp "$FAKE_FOLDER/$1.whl" "$dest/package-1.0-py3-none-any.whl"
 )";
