@@ -18,7 +18,7 @@
 namespace vitro {
 
 /// Bytes [begin, end) of a file; end > begin.
-struct ByteRange {
+struct HttpRange {
   uint64_t begin = 0;
   uint64_t end = 0;
 };
@@ -36,7 +36,7 @@ struct HttpOptions {
 struct HttpRequest {
   std::string url;  ///< http:// or https://, nothing else
   bool is_head = false;
-  std::optional<ByteRange> range;
+  std::optional<HttpRange> range;
   std::string bearer_token;  ///< goes to the origin of `url` only; empty: none
 };
 

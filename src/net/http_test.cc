@@ -57,7 +57,7 @@ TEST_F(HttpTest, AsksForRangesAndForHeadersAlone) {
     bytes += part;
     return {};
   };
-  const auto part = connection.send({.url = file_url("", "small.txt"), .range = ByteRange{2, 5}}, sink);
+  const auto part = connection.send({.url = file_url("", "small.txt"), .range = HttpRange{2, 5}}, sink);
   ASSERT_TRUE(part);
   EXPECT_EQ(part->status, 206);
   EXPECT_EQ(part->header("content-range"), "bytes 2-4/10");
@@ -66,7 +66,7 @@ TEST_F(HttpTest, AsksForRangesAndForHeadersAlone) {
   ASSERT_TRUE(head);
   EXPECT_EQ(head->header("content-length"), "10");
   EXPECT_EQ(bytes, "234");
-  const auto outside = connection.send({.url = file_url("", "small.txt"), .range = ByteRange{10, 12}}, sink);
+  const auto outside = connection.send({.url = file_url("", "small.txt"), .range = HttpRange{10, 12}}, sink);
   ASSERT_TRUE(outside);
   EXPECT_EQ(outside->status, 416);
 }

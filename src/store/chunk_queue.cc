@@ -10,7 +10,7 @@ struct ChunkQueue::Chunk {
   std::string pending;  ///< got, and not given to the writer yet
 };
 
-ChunkQueue::ChunkQueue(ByteRange bytes, int n_workers)
+ChunkQueue::ChunkQueue(HttpRange bytes, int n_workers)
     : end_(bytes.end),
       n_workers_(static_cast<uint64_t>(n_workers)),
       max_chunks_(static_cast<size_t>((3 * n_workers + 1) / 2)),
@@ -24,7 +24,7 @@ ChunkQueue::Taken ChunkQueue::take(uint64_t n_bytes) {
   // The rest is shared out, so that all workers end at about the same time.
   const uint64_t n_left = end_ - next_begin_;
   const uint64_t n_share = std::max(n_left / n_workers_, std::min(n_left, kSmallestChunk));
-  const ByteRange range{next_begin_, next_begin_ + std::min(n_bytes, n_share)};
+  const HttpRange range{next_begin_, next_begin_ + std::min(n_bytes, n_share)};
   next_begin_ = range.end;
   chunks_.push_back(std::make_unique<Chunk>(Chunk{range.end - range.begin, {}}));
   return {chunks_.back().get(), range};

@@ -30,14 +30,14 @@ class ChunkQueue {
   struct Chunk;
 
   /// For bytes [begin, end) and so many workers. At most 3 chunks for two workers are handed out at a time.
-  ChunkQueue(ByteRange bytes, int n_workers);
+  ChunkQueue(HttpRange bytes, int n_workers);
   ~ChunkQueue();
 
   /// For workers: the next chunk, of at most n_bytes and of no more than a worker's share of the rest; waits while too
   /// many are under way. Null chunk when there is no more, or after a stop.
   struct Taken {
     Chunk* chunk = nullptr;  ///< until its last byte was put
-    ByteRange range;
+    HttpRange range;
   };
   Taken take(uint64_t n_bytes);
   /// The next bytes of a chunk, no more than are missing in it; waits while the writer is far behind. Cancelled after a

@@ -13,7 +13,7 @@ constexpr double kChunkSeconds = 2;  ///< what a killed process may lose of each
 constexpr uint64_t kFirstChunk = uint64_t{512} << 10;
 
 /// What the headers of a success must say before a byte of it is taken.
-Status check_answer(const HttpResponse& response, const RemoteFile& file, ByteRange range) {
+Status check_answer(const HttpResponse& response, const RemoteFile& file, HttpRange range) {
   if (response.header("content-type").starts_with("text/html") && !file.url.ends_with(".html")) {
     return fail(ErrorCode::kCorrupt,
                 "the server sends a web page instead of the file; is there a login page in the network, or a wrong "
