@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <optional>
 
-#include "base/edit_distance.h"
 #include "base/human.h"
+#include "base/nearest.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/table.h"

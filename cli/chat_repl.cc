@@ -6,7 +6,7 @@
 #include <array>
 #include <filesystem>
 
-#include "base/edit_distance.h"
+#include "base/nearest.h"
 #include "cli/chat_print.h"
 #include "cli/terminal.h"
 #include "formats/json.h"

@@ -82,7 +82,11 @@ Result<Engine> open_threads(std::optional<int> n_threads) {
   return engine;
 }
 
-Result<Engine> open_files(const EngineOptions& options) {
+Result<Engine> open_files(EngineOptions options) {
+  VITRO_TRY(locate_model(options.model, options.search));
+  if (!options.tokenizer.empty()) {
+    VITRO_TRY(locate_model(options.tokenizer, {.may_pull = options.search.may_pull, .needs_weights = false}));
+  }
   const double start = now_seconds();
   VITRO_TRY_ASSIGN(Engine engine, open_threads(options.n_threads));
   const int64_t heap_before = heap_bytes();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cli/model_argument.h"
 #include "formats/checkpoint.h"
 #include "model/model.h"
 #include "ops/context.h"
@@ -16,7 +17,8 @@
 namespace vitro {
 
 struct EngineOptions {
-  std::string model;             ///< path of a folder or file
+  std::string model;             ///< path of a folder or file, or a name
+  ModelSearch search;            ///< what may be done for a name
   std::string tokenizer;         ///< path of another tokenizer; empty: the model's own
   std::optional<int> n_threads;  ///< nothing: as many as the processor lets us use
   LoadMode load = LoadMode::kMap;
@@ -50,9 +52,10 @@ struct Engine {
 Result<const KernelTable*> choose_kernels();
 /// Threads and kernels alone. InvalidArgument for n_threads below 1 or over 1024.
 Result<Engine> open_threads(std::optional<int> n_threads);
-/// Threads, checkpoint, description and tokenizer, no weights: what a plan needs. A missing tokenizer is no error here:
+/// Threads, checkpoint, description and tokenizer, no weights: what a plan needs. A name is looked up first
+/// (locate_model). A missing tokenizer is no error here:
 /// see require_tokenizer.
-Result<Engine> open_files(const EngineOptions& options);
+Result<Engine> open_files(EngineOptions options);
 /// The weights, into an engine of open_files with the same options.
 Status load_weights(const EngineOptions& options, Engine* engine);
 /// Everything. A missing tokenizer is no error here: see require_tokenizer.

@@ -34,6 +34,7 @@ constexpr const char* kExample =
 
 struct Options {
   std::string model;
+  ModelSearch search{.needs_weights = false};
   std::string messages;
   std::string file;
   std::optional<std::string> bos;
@@ -54,7 +55,8 @@ struct Options {
 };
 
 void add_options(CLI::App& app, Options& options) {
-  app.add_option("MODEL", options.model, "folder with the model's tokenizer files, one of them, a .jinja, or a .gguf");
+  add_model_option(app, options.model, options.search,
+                   "folder with the model's tokenizer files, one of them, a .jinja, or a .gguf");
   app.add_option("MESSAGES", options.messages, "JSON file with a list of {role, content}; '-' reads standard input");
   app.add_option("--file", options.file, "this template instead of a model's");
   app.add_option("--bos", options.bos, "bos_token that the template sees");
@@ -272,6 +274,10 @@ int template_command(std::span<const std::string> args) {
   if (const std::optional<std::string> problem = wrong_usage(options)) {
     report_error(kName, {ErrorCode::kInvalidArgument, *problem});
     return 2;
+  }
+  if (!options.model.empty()) {
+    if (const Status status = locate_model(options.model, options.search); !status)
+      return report_error(kName, status.error());
   }
   return options.as_jsonl ? run_jsonl(options) : run_once(options);
 }

@@ -131,7 +131,7 @@ TEST(Cli, HelpShowsAnExample) {
 TEST(Cli, DemoSaysHowToGetItsModel) {
   TempFolder nothing;
   const Ran ran = vitro("demo", "VITRO_CACHE=" + nothing.path().string());
-  expect_refused(ran, "scripts/fetch_models.py smollm2");
+  expect_refused(ran, "vitro pull smollm2");
   expect_one_line(ran);
 }
 
@@ -766,7 +766,7 @@ TEST(Bench, SaysWhatItCanMeasure) {
 
 TEST(Demo, ShowsParisAndTheSameText) {
   if (!cached_model("smollm2-135m-instruct-q4_1.gguf"))
-    GTEST_SKIP() << "smollm2-135m-instruct-q4_1.gguf is not there; scripts/fetch_models.py brings it";
+    GTEST_SKIP() << "smollm2-135m-instruct-q4_1.gguf is not there; 'vitro pull' brings it";
   const Ran ran = vitro("demo");
   EXPECT_EQ(ran.code, 0) << ran.out;
   EXPECT_NE(ran.out.find("Paris"), std::string::npos) << ran.out;

@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/edit_distance.h"
+#include "base/nearest.h"
 #include "formats/json.h"
 #include "formats/mapped_file.h"
 #include "plan/devices_data.h"
