@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "cli/markup.h"
 #include "cli/tokenize_view.h"
-#include "text/utf8.h"
 
 namespace vitro {
 namespace {
@@ -30,62 +30,12 @@ i { color: var(--dim); font-size: 12px; }
 </style>
 )";
 
-// Controls, and characters that have no width or turn the direction of what follows. Not the joiners, which emoji and
-// scripts are made with.
-bool is_hidden(char32_t c) {
-  return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0xAD || c == 0x200B || c == 0x200E || c == 0x200F ||
-         (c >= 0x2028 && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF || (c >= 0xFFF9 && c <= 0xFFFB) ||
-         (c >= 0xE0000 && c <= 0xE007F);
-}
-
-// One character as text or inside a quoted attribute.
-void append_escaped(std::string& out, char32_t c) {
-  switch (c) {
-    case '&':
-      out += "&amp;";
-      return;
-    case '<':
-      out += "&lt;";
-      return;
-    case '>':
-      out += "&gt;";
-      return;
-    case '"':
-      out += "&quot;";
-      return;
-    case '\'':
-      out += "&#39;";
-      return;
-    default:
-      append_utf8(out, c);
-  }
-}
-
-template <class Hidden>
-std::string escaped(std::string_view text, Hidden&& write_hidden) {
-  std::string out;
-  while (!text.empty()) {
-    const CodePoint c = decode_utf8(text);
-    if (is_hidden(c.value)) {
-      out += write_hidden(c.value);
-    } else {
-      append_escaped(out, c.value);
-    }
-    text.remove_prefix(static_cast<size_t>(c.n_bytes));
-  }
-  return out;
-}
-
 std::string escaped_text(std::string_view text) {
-  return escaped(text, [](char32_t c) -> std::string {
+  return escaped_markup(text, [](char32_t c) -> std::string {
     if (c == '\n') return "<i>&#8629;</i>\n";
     if (c == '\t') return "<i>&#8594;</i>\t";
     return fmt::format("<i>U+{:04X}</i>", static_cast<uint32_t>(c));
   });
-}
-
-std::string escaped_attribute(std::string_view text) {
-  return escaped(text, [](char32_t c) { return fmt::format("U+{:04X}", static_cast<uint32_t>(c)); });
 }
 
 // One line a token.
@@ -96,7 +46,7 @@ std::string tooltip(const Tokenizer& tokenizer, const Encoding& encoding, const 
     const std::string where =
         is_added(encoding, i) ? "added by the tokenizer" : fmt::format("bytes {}-{}", range.begin, range.end);
     out += fmt::format("{}id {}, {}, {}", out.empty() ? "" : "&#10;", encoding.ids[i], where,
-                       escaped_attribute(tokenizer.piece(encoding.ids[i])));
+                       escaped_markup(tokenizer.piece(encoding.ids[i])));
   }
   return out;
 }

@@ -46,6 +46,43 @@ TEST(Human, Bytes) {
   EXPECT_EQ(human_bytes(kMax), "16384 PiB");
 }
 
+TEST(Human, SizesWithTheirUnit) {
+  EXPECT_EQ(parse_bytes("24GiB").value(), int64_t{24} << 30);
+  EXPECT_EQ(parse_bytes("24GB").value(), 24'000'000'000);
+  EXPECT_EQ(parse_bytes(" 1.5 tib ").value(), int64_t{3} << 39);
+  EXPECT_EQ(parse_bytes("512B").value(), 512);
+  EXPECT_EQ(parse_bytes("0.5kB").value(), 500);
+  EXPECT_EQ(parse_bytes("9223372036854775807").value(), std::numeric_limits<int64_t>::max());
+  EXPECT_EQ(parse_bytes("9007199254740993").value(), 9007199254740993);  // 2^53 + 1 is no double
+  for (const char* wrong : {"", "24G", "GB", "-1", "-1GB", "1e3GB", "nan", "inf", "1 2", "0x10", "24GBs", "1.2.3GB",
+                            "9223372036854775808", "10000PiB", "+5"}) {
+    EXPECT_FALSE(parse_bytes(wrong)) << wrong;
+  }
+}
+
+TEST(Human, ThousandsOfPositionsAreBinaryThoseOfTokensAreNot) {
+  EXPECT_EQ(parse_positions("4096").value(), 4096);
+  EXPECT_EQ(parse_positions("32k").value(), 32768);
+  EXPECT_EQ(parse_positions("128K").value(), 131072);
+  EXPECT_EQ(parse_positions("1m").value(), 1048576);
+  EXPECT_EQ(parse_amount("2T").value(), 2'000'000'000'000);
+  EXPECT_EQ(parse_amount("1.4T").value(), 1'400'000'000'000);
+  EXPECT_EQ(parse_amount("300B").value(), 300'000'000'000);
+  for (const char* wrong : {"", "k", "-1", "32GiB", "1e3", "1000000000000000000000k", "9223372036854775807k"}) {
+    EXPECT_FALSE(parse_positions(wrong)) << wrong;
+  }
+  EXPECT_FALSE(parse_amount("9999999999T"));
+}
+
+TEST(Human, Seconds) {
+  EXPECT_EQ(human_seconds(-1), "0 s");
+  EXPECT_EQ(human_seconds(45.2), "45 s");
+  EXPECT_EQ(human_seconds(59.6), "1 min 0 s");
+  EXPECT_EQ(human_seconds(190), "3 min 10 s");
+  EXPECT_EQ(human_seconds(7300), "2 h 1 min");
+  EXPECT_EQ(human_seconds(std::numeric_limits<double>::quiet_NaN()), "over 99 h");
+}
+
 TEST(Human, Counts) {
   EXPECT_EQ(human_count(0), "0");
   EXPECT_EQ(human_count(999), "999");

@@ -1,0 +1,28 @@
+// The device of a question: looked up in the catalogue, once as a bound and once as engines usually reach it.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "cli/plan_options.h"
+#include "plan/fit.h"
+#include "plan/roofline.h"
+#include "plan/tensor_parallel.h"
+
+namespace vitro {
+
+struct PlanDevice {
+  Machine bound;  ///< efficiencies of 1: nothing is faster
+  Machine usual;  ///< as measured, or as public measurements say
+  int64_t n_bytes() const { return bound.device.n_bytes(); }
+};
+
+/// Nothing where none is asked for. NotFound names the nearest devices; errors of check_machine.
+Result<std::optional<PlanDevice>> find_plan_device(const PlanOptions& options, std::string_view weight_type);
+/// "8 x NVIDIA H100 SXM5 80 GB: 85.9 GB, 3.35 TB/s, 989 TFLOP/s bf16 each; NVLink 4".
+std::string device_line(const PlanDevice& device);
+
+}  // namespace vitro

@@ -1,0 +1,41 @@
+// What a plan knows of a model before it asks anything: its description, its tensors, and the types that its file has.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/plan_options.h"
+#include "formats/checkpoint.h"
+#include "model/arch/architecture.h"
+#include "model/config.h"
+#include "plan/weights_plan.h"
+
+namespace vitro {
+
+struct PlanModel {
+  std::string name;  ///< for titles: the folder or file, without the way to it
+  ModelConfig config;
+  std::vector<TensorSlot> slots;
+  /// Empty for a description alone. Points into slots and checkpoint.
+  std::vector<BoundTensor> bound;
+  std::unique_ptr<Checkpoint> checkpoint;  ///< null where sizes alone describe the model
+};
+
+/// Opens and describes. Errors of Checkpoint::open, describe_model, bind_tensors.
+Result<PlanModel> open_plan_model(const std::string& path);
+
+/// As people type it: "bf16", "q4_k".
+std::string format_name(const WeightFormat& format);
+
+/// In what form the weights are planned.
+struct PlannedWeights {
+  WeightsPlan plan;
+  std::string words;        ///< "bf16", "q4_k; embedding and head bf16", "the file's types (q4_1 94 %)"
+  std::string matrix_type;  ///< name of the type that most bytes of the layers have
+};
+/// The file's own types, or, where `format` is given or the file holds no tensors, those of the question.
+PlannedWeights planned_weights(const PlanModel& model, const PlanOptions& options, std::optional<WeightFormat> format,
+                               EngineKind engine);
+
+}  // namespace vitro

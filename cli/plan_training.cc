@@ -1,0 +1,257 @@
+#include "cli/plan_training.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/human.h"
+#include "cli/plan_device.h"
+#include "cli/plan_fits.h"
+#include "cli/plan_inference.h"
+
+namespace vitro {
+namespace {
+
+TrainingSpec training_spec(const ModelConfig& config, const PlanOptions& options, const TrainOptions& train) {
+  TrainingSpec spec = train.spec;
+  const InferenceQuestion question = inference_question(config, options);
+  spec.shape.seq_len = question.shape.session.n_ctx;
+  spec.shape.n_source = question.shape.n_source;
+  spec.shape.micro_batch = options.n_sequences;
+  spec.policy.is_tiled = !options.shows_naive;
+  return spec;
+}
+
+std::string layout_words(const ParallelLayout& layout) {
+  if (layout.n_devices() == 1) return "one device";
+  std::string words = fmt::format("{} devices = {} data x {} tensor x {} pipeline", human_count(layout.n_devices()),
+                                  layout.data, layout.tensor, layout.pipeline);
+  if (layout.expert > 1) words += fmt::format(", experts over {}", layout.expert);
+  if (layout.zero_stage > 0) words += fmt::format(", ZeRO {}", layout.zero_stage);
+  return words;
+}
+
+std::string training_line(const TrainingSpec& spec) {
+  const TrainingShape& shape = spec.shape;
+  std::string line =
+      fmt::format("training, {}; {} x {} positions", spec.recipe.name, shape.micro_batch, human_count(shape.seq_len));
+  if (shape.n_micro_batches > 1) line += fmt::format(" x {} micro-batches", shape.n_micro_batches);
+  if (spec.lora) line += fmt::format("; LoRA of rank {} on {}", spec.lora->rank, spec.lora->base.name);
+  return line + fmt::format("; attention {}, recomputation {}, loss {}; {}",
+                            spec.policy.is_tiled ? "in tiles" : "naive", recomputation_name(spec.policy.recomputation),
+                            loss_kind_name(spec.policy.loss), layout_words(spec.layout));
+}
+
+double per_parameter(int64_t n_bytes, int64_t n) {
+  return static_cast<double>(n_bytes) / static_cast<double>(std::max<int64_t>(n, 1));
+}
+
+// ---- memory ----
+
+PlanSection memory_section(const TrainingPlan& plan, const TrainingSpec& spec) {
+  std::string note = fmt::format(
+      "States of the whole model: {} = {:.2f} B a parameter. {} of {} parameters are trained.",
+      decimal_text(static_cast<double>(plan.states.amount), "B"), per_parameter(plan.states.amount, plan.n_parameters),
+      human_count(plan.n_trained), human_count(plan.n_parameters));
+  if (spec.layout.pipeline > 1) note += fmt::format(" Stage {} of the pipeline holds the most.", plan.stage);
+  return {.id = "memory",
+          .title = fmt::format("Who ate the memory? ({})", plan.phases[plan.peak].name),
+          .unit = PlanUnit::kBytes,
+          .item = plan.phases[plan.peak],
+          .note = note,
+          .depth = 1};
+}
+
+PlanSection hidden_section(std::string id, std::string title, PlanItem item, PlanUnit unit = PlanUnit::kBytes) {
+  return {.id = std::move(id), .title = std::move(title), .unit = unit, .item = std::move(item), .is_on_screen = false};
+}
+
+const PlanItem& largest(const PlanItem& item) {
+  return *std::max_element(item.parts.begin(), item.parts.end(),
+                           [](const PlanItem& a, const PlanItem& b) { return a.amount < b.amount; });
+}
+
+PlanTable phase_table(const TrainingPlan& plan) {
+  PlanTable table{
+      .id = "phases",
+      .title = "Moment by moment",
+      .certainty = Certainty::kEstimated,
+      .columns = {
+          {"phase", "moment", true}, {"bytes", "bytes"}, {"largest", "most of it", true}, {"largest_bytes", "bytes"}}};
+  for (const PlanItem& phase : plan.phases) {
+    if (phase.parts.empty()) continue;
+    const PlanItem& most = largest(phase);
+    table.rows.push_back(
+        {text_cell(phase.name), bytes_cell(phase.amount), text_cell(most.name), bytes_cell(most.amount)});
+  }
+  return table;
+}
+
+// ---- other choices ----
+
+struct Choice {
+  std::string name;
+  TrainingSpec spec;
+};
+
+std::vector<Choice> other_choices(const TrainingSpec& asked) {
+  std::vector<Choice> choices = {{"as asked", asked}};
+  const auto add = [&](std::string name, auto&& change) {
+    TrainingSpec spec = asked;
+    change(spec);
+    choices.push_back({std::move(name), std::move(spec)});
+  };
+  const auto recipe = [&](std::string_view name) {
+    if (asked.recipe.name == name || asked.lora) return;
+    if (const auto found = parse_train_recipe(name)) {
+      add(std::string(name), [&](TrainingSpec& spec) { spec.recipe = *found; });
+    }
+  };
+  for (const char* name : {"adamw-bf16", "adamw-bf16-f32-grads", "adamw-bf16-both-grads", "adam8bit"}) recipe(name);
+  const auto recompute = [&](Recomputation recomputation) {
+    if (asked.policy.recomputation == recomputation) return;
+    add(fmt::format("recomputation {}", recomputation_name(recomputation)),
+        [&](TrainingSpec& spec) { spec.policy.recomputation = recomputation; });
+  };
+  recompute(Recomputation::kNone);
+  recompute(Recomputation::kFull);
+  if (asked.policy.is_tiled) add("naive attention", [](TrainingSpec& spec) { spec.policy.is_tiled = false; });
+  if (!asked.policy.is_tiled) add("attention in tiles", [](TrainingSpec& spec) { spec.policy.is_tiled = true; });
+  if (asked.policy.loss != LossKind::kChunked) {
+    add("loss in chunks", [](TrainingSpec& spec) { spec.policy.loss = LossKind::kChunked; });
+  }
+  if (asked.layout.data > 1) {
+    for (int64_t stage = 0; stage <= 3; ++stage) {
+      if (stage == asked.layout.zero_stage) continue;
+      add(fmt::format("ZeRO {}", stage), [&](TrainingSpec& spec) { spec.layout.zero_stage = stage; });
+    }
+  }
+  if (!asked.lora) {
+    add("LoRA, rank 16, all matrices",
+        [](TrainingSpec& spec) { spec.lora = {.rank = 16, .targets = kAllLoraTargets}; });
+    const auto nf4 = parse_weight_format("nf4-dq");
+    add("QLoRA, the same on nf4", [&](TrainingSpec& spec) {
+      spec.lora = {.rank = 16, .targets = kAllLoraTargets, .base = nf4.value_or(kBf16Weights)};
+    });
+  }
+  return choices;
+}
+
+// Choices that the model or the layout cannot have are left out.
+PlanTable choice_table(const PlanModel& model, const TrainingSpec& asked) {
+  PlanTable table{.id = "choices",
+                  .title = "What another choice would need",
+                  .certainty = Certainty::kEstimated,
+                  .columns = {{"choice", "", true},
+                              {"states_bytes", "states"},
+                              {"states_bytes_a_parameter", "B/par."},
+                              {"activation_bytes", "activations"},
+                              {"peak_bytes", "peak"},
+                              {"peak_phase", "at", true}}};
+  for (const Choice& choice : other_choices(asked)) {
+    const auto plan = plan_training(model.config, model.slots, choice.spec);
+    if (!plan) continue;
+    table.rows.push_back({text_cell(choice.name), bytes_cell(plan->states.amount),
+                          real_cell(per_parameter(plan->states.amount, plan->n_parameters), 2),
+                          bytes_cell(plan->activations.amount), bytes_cell(plan->n_bytes()),
+                          text_cell(plan->phases[plan->peak].name)});
+  }
+  return table;
+}
+
+// ---- time ----
+
+std::string figure_text(const TrainingFigure& figure) {
+  if (figure.unit == "s") return seconds_cell(figure.value).text;
+  const bool is_large = figure.value >= 1e6;
+  const std::string number = is_large ? decimal_text(figure.value, "") : fmt::format("{:.4g}", figure.value);
+  return figure.unit.empty() ? number : number + " " + figure.unit;
+}
+
+PlanTable figure_table(const std::vector<TrainingFigure>& figures, std::string title) {
+  PlanTable table{.id = "time",
+                  .title = std::move(title),
+                  .certainty = Certainty::kEstimated,
+                  .columns = {{"figure", "", true}, {"value", ""}, {"unit", "", true, false}, {"formula", "", true}}};
+  for (const TrainingFigure& figure : figures) {
+    table.rows.push_back({text_cell(figure.name),
+                          {figure_text(figure), Value(figure.value)},
+                          text_cell(figure.unit),
+                          text_cell("= " + figure.formula)});
+    table.formulas.push_back(fmt::format("{} = {} = {}", figure.name, figure.formula, figure.arithmetic));
+  }
+  return table;
+}
+
+std::vector<TrainingFigure> work_figures(const TrainingWork& work) {
+  return {{"FLOPs a token", "", work.flops_per_token(), "FLOPs a sequence / tokens",
+           fmt::format("{} / {:g}", human_count(work.model.amount), work.n_tokens)},
+          {"FLOPs a step", "", work.flops_per_step(), "FLOPs a sequence x sequences",
+           fmt::format("{:.6g} x {:g}", static_cast<double>(work.model.amount), work.n_sequences)}};
+}
+
+Status add_time(const PlanModel& model, const TrainingSpec& spec, const PlanOptions& options, const TrainOptions& train,
+                PlanReport* report) {
+  VITRO_TRY_ASSIGN(const TrainingWork work, training_work(model.config, model.slots, spec, train.convention));
+  report->sections.push_back(hidden_section("flops", "FLOPs of a sequence", work.model, PlanUnit::kFlops));
+  report->sections.push_back(hidden_section("flops_executed", "FLOPs of a sequence, with what is computed again",
+                                            work.hardware, PlanUnit::kFlops));
+  VITRO_TRY_ASSIGN(const std::optional<PlanDevice> device, find_plan_device(options, kBf16Weights.name));
+  const std::string counted = fmt::format("FLOPs counted {}", flops_convention_name(train.convention));
+  if (!device) {
+    report->tables.push_back(figure_table(work_figures(work), fmt::format("{}; --gpu NAME gives times", counted)));
+    return {};
+  }
+  report->heads.push_back(device_line(*device));
+  const Device& d = device->bound.device;
+  const TrainingBudget budget{.peak_flops = d.peak(device->bound.compute).value,
+                              .watts = d.board_power.value,
+                              .pue = train.pue,
+                              .mfu = train.mfu,
+                              .n_tokens = static_cast<double>(train.n_tokens)};
+  VITRO_TRY_ASSIGN(const TrainingTime time, training_time(work, spec.layout, spec.shape, budget));
+  report->tables.push_back(
+      figure_table(time.figures, fmt::format("{}, MFU {:g} and PUE {:g} assumed", counted, train.mfu, train.pue)));
+  report->sections[0].budget = plan_budget(options, device);
+  return {};
+}
+
+Value question_json(const PlanModel& model, const TrainingSpec& spec, const TrainOptions& train) {
+  const ParallelLayout& layout = spec.layout;
+  return Value(Value::Object{{"kind", Value(std::string("training"))},
+                             {"model", Value(model.name)},
+                             {"family", Value(model.config.family)},
+                             {"recipe", Value(std::string(spec.recipe.name))},
+                             {"context", Value(spec.shape.seq_len)},
+                             {"micro_batch", Value(spec.shape.micro_batch)},
+                             {"micro_batches", Value(spec.shape.n_micro_batches)},
+                             {"recomputation", Value(std::string(recomputation_name(spec.policy.recomputation)))},
+                             {"loss", Value(std::string(loss_kind_name(spec.policy.loss)))},
+                             {"lora_rank", spec.lora ? Value(spec.lora->rank) : Value()},
+                             {"data", Value(layout.data)},
+                             {"tensor", Value(layout.tensor)},
+                             {"pipeline", Value(layout.pipeline)},
+                             {"expert", Value(layout.expert)},
+                             {"zero", Value(layout.zero_stage)},
+                             {"tokens", Value(train.n_tokens)}});
+}
+
+}  // namespace
+
+Result<PlanReport> training_report(const PlanModel& model, const PlanOptions& options, const TrainOptions& train) {
+  const TrainingSpec spec = training_spec(model.config, options, train);
+  VITRO_TRY_ASSIGN(const TrainingPlan plan, plan_training(model.config, model.slots, spec));
+  PlanReport report{.title = model.name, .question = question_json(model, spec, train)};
+  const PlannedWeights weights = planned_weights(model, options, kBf16Weights, EngineKind::kHalf);
+  report.heads = {model_line(model, weights.plan), training_line(spec)};
+  report.sections = {memory_section(plan, spec),
+                     hidden_section("states", "States of the whole model on one device", plan.states),
+                     hidden_section("rank_states", "States of the most loaded device", plan.rank_states),
+                     hidden_section("activations", "Activations kept at the end of the forward", plan.activations)};
+  report.sections[0].budget = plan_budget(options, std::nullopt);
+  report.tables = {phase_table(plan), choice_table(model, spec)};
+  VITRO_TRY(add_time(model, spec, options, train, &report));
+  return report;
+}
+
+}  // namespace vitro

@@ -1,0 +1,10 @@
+# Builds the text of a file into a folder's library as `const std::string_view NAME` in namespace vitro, declared in HEADER.
+function(vitro_embed folder file header name)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  file(READ ${file} VITRO_EMBED_TEXT)
+  set(VITRO_EMBED_HEADER ${header})
+  set(VITRO_EMBED_NAME ${name})
+  get_filename_component(base ${file} NAME)
+  configure_file(${CMAKE_SOURCE_DIR}/cmake/embed.cc.in ${CMAKE_BINARY_DIR}/embedded/${base}.cc @ONLY)
+  target_sources(vitro_${folder} PRIVATE ${CMAKE_BINARY_DIR}/embedded/${base}.cc)
+endfunction()
