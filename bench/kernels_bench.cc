@@ -9,28 +9,21 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "kernels/burst/burst.h"
 #include "kernels/table.h"
 
 namespace {
 
 using vitro::KernelTable;
 
-/// What one core can do at most: sixteen independent chains of fused multiply-adds on vectors of sixteen.
-__attribute__((target("avx512f"), optimize("fp-contract=fast"))) double measured_peak_flops() {
-  typedef float Vector __attribute__((vector_size(64)));
-  if (!__builtin_cpu_supports("avx512f")) return 0;
-  constexpr int kChains = 16, kTurns = 20'000'000;
-  Vector chain[kChains] = {};
-  Vector factor = chain[0] + 0.999F, term = chain[0] + 0.001F;
-  benchmark::DoNotOptimize(factor);
+/// What one core can do at most.
+double measured_peak_flops() {
+  constexpr int64_t kRounds = 10'000'000;
+  const vitro::Burst burst = vitro::burst_of(vitro::best_kernel_table());
   const std::clock_t start = std::clock();  // processor time, so that a busy machine does not lower the peak
-  for (int turn = 0; turn < kTurns; ++turn) {
-#pragma GCC unroll 16
-    for (Vector& c : chain) c = c * factor + term;
-  }
-  for (Vector& c : chain) benchmark::DoNotOptimize(c);
+  benchmark::DoNotOptimize(burst.run(0.5F, 0.5F, kRounds));
   const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-  return 2.0 * 16 * kChains * kTurns / seconds;
+  return 2.0 * static_cast<double>(burst.n_lanes * kRounds) / seconds;
 }
 
 std::vector<float> random_values(int64_t n) {

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/cpu.h"
+#include "kernels/burst/burst.h"
 #include "kernels/table.h"
 #include "tensor/buffer.h"
 #include "tensor/panel.h"
@@ -46,35 +46,11 @@ double best_seconds(Fn fn) {
   return best;
 }
 
-/// Twelve independent chains of eight-lane fused multiply-adds, held in registers.
-__attribute__((target("avx2,fma"))) void fma_burst_avx2(int64_t rounds) {
-  __m256 sums[12];
-  for (int i = 0; i < 12; ++i) sums[i] = _mm256_set1_ps(static_cast<float>(i));
-  const __m256 a = _mm256_set1_ps(1.0000001F);
-  for (int64_t i = 0; i < rounds; ++i) {
-#pragma GCC unroll 12
-    for (__m256& sum : sums) sum = _mm256_fmadd_ps(sum, a, a);
-  }
-  for (__m256& sum : sums) benchmark::DoNotOptimize(sum);
-}
-/// The same with sixteen lanes.
-__attribute__((target("avx512f"))) void fma_burst_avx512(int64_t rounds) {
-  __m512 sums[12];
-  for (int i = 0; i < 12; ++i) sums[i] = _mm512_set1_ps(static_cast<float>(i));
-  const __m512 a = _mm512_set1_ps(1.0000001F);
-  for (int64_t i = 0; i < rounds; ++i) {
-#pragma GCC unroll 12
-    for (__m512& sum : sums) sum = _mm512_fmadd_ps(sum, a, a);
-  }
-  for (__m512& sum : sums) benchmark::DoNotOptimize(sum);
-}
-
 double measure_flops() {
   constexpr int64_t kRounds = 2000000;
-  const CpuFeatures cpu = detect_cpu();
-  if (cpu.has_avx512) return 2.0 * 16 * 12 * kRounds / best_seconds([] { fma_burst_avx512(kRounds); });
-  if (cpu.has_avx2) return 2.0 * 8 * 12 * kRounds / best_seconds([] { fma_burst_avx2(kRounds); });
-  return 0;
+  const Burst burst = burst_of(best_kernel_table());
+  const auto run = [&] { benchmark::DoNotOptimize(burst.run(0.5F, 0.5F, kRounds)); };
+  return 2.0 * static_cast<double>(burst.n_lanes) * kRounds / best_seconds(run);
 }
 
 double measure_read(const Buffer& buffer) {

@@ -6,6 +6,7 @@
 #include "cli/chat_repl.h"
 #include "cli/commands.h"
 #include "cli/line_editor.h"
+#include "cli/memory.h"
 #include "cli/terminal.h"
 #include "generate/conversation.h"
 
@@ -26,7 +27,8 @@ void add_chat_options(CLI::App& app, ChatCommandOptions& o) {
   };
   add("--system", o.system, "the system message");
   auto* load = add("--load-chat", o.load, "go on with a conversation that /save wrote");
-  add("--template", o.template_file, "a Jinja file in place of the model's own template");
+  auto* file = add("--template", o.template_file, "a Jinja file in place of the model's own template");
+  add("--name", o.template_name, "which of the model's templates (default: default)")->excludes(file);
   add("--var", o.variables, "KEY=JSON, a variable of the template, like enable_thinking=false; repeatable");
   app.add_flag("--parse-special", o.parses_special,
                "special tokens written in messages are tokens; without it only the template makes them")
@@ -44,6 +46,7 @@ void add_chat_options(CLI::App& app, ChatCommandOptions& o) {
       ->group("Memory");
   add_cache_type_option(app, o.cache_type, false);
   add_window_cache_option(app, o.keeps_only_windows);
+  add_memory_limit_option(app, o.memory_limit);
   app.add_flag("--show-prompt", o.shows_prompt, "show what the model is given")->group("Output");
   app.add_flag("--json", o.is_json, "one JSON object for each reply")->group("Output");
 }
@@ -63,6 +66,9 @@ void greet(const ChatCommandOptions& o, const ChatModel& model) {
   talk("{}: loaded in {:.2f} s; context {} of the model's {}; /help lists the commands\n", o.engine.model,
        model.engine.load_seconds, n_ctx, model_ctx);
   if (n_ctx > model_ctx) talk("note: this model was made for {} positions\n", model_ctx);
+  if (model.chat.generate.end_ids.empty()) {
+    talk("note: this model names no token that ends a reply; --max-tokens and --stop do\n");
+  }
 }
 
 Result<int> run(const ChatCommandOptions& o) {

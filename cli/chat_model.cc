@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/memory.h"
 #include "cli/template_variables.h"
 #include "cli/terminal.h"
 #include "formats/json.h"
@@ -23,7 +24,7 @@ Result<ChatFiles::Named> choose_template(const ChatCommandOptions& options, cons
                 "with 'vitro run', or give its template with --template FILE",
                 options.engine.model);
   }
-  VITRO_TRY_ASSIGN(const ChatFiles::Named* chosen, files.choose("", false));
+  VITRO_TRY_ASSIGN(const ChatFiles::Named* chosen, files.choose(options.template_name, false));
   return *chosen;
 }
 
@@ -43,7 +44,7 @@ Value::Object special_tokens(const ChatCommandOptions& options, Value::Object na
 }
 
 SessionShape session_shape(const ChatCommandOptions& o, const Engine& engine) {
-  const int64_t model_ctx = engine.model->config.n_ctx;
+  const int64_t model_ctx = engine.config().n_ctx;
   SessionShape shape;
   shape.n_ctx = o.n_ctx > 0 ? o.n_ctx : std::min(model_ctx, kDefaultChatContext);
   shape.n_batch = std::min(shape.n_ctx, ResumedLogits::kChunk);
@@ -51,6 +52,23 @@ SessionShape session_shape(const ChatCommandOptions& o, const Engine& engine) {
   shape.keeps_only_windows = o.keeps_only_windows;
   shape.n_threads = engine.pool->n_threads();
   return shape;
+}
+
+// A reply may follow a prompt of any length: the ids of both fit into the context.
+MemoryQuestion memory_question(const ChatCommandOptions& o, int64_t n_ctx, const ChatModel& model) {
+  const int64_t vocab_size = model.engine.config().vocab_size;
+  const auto loop_bytes = [&model, vocab_size](int64_t n_ctx) {
+    GenerateOptions options;
+    options.max_tokens = n_ctx;
+    options.sampler = model.chat.generate.sampler;
+    return generation_bytes(options, vocab_size, 1, n_ctx - 1);
+  };
+  const auto shape_of = [&o, &model](int64_t n) {
+    ChatCommandOptions other = o;
+    other.n_ctx = n;
+    return session_shape(other, model.engine);
+  };
+  return {.n_ctx = n_ctx, .shape_of = shape_of, .generation = loop_bytes, .least_ctx = 2};
 }
 
 Status settle_options(const ChatCommandOptions& o, ChatModel& model) {
@@ -74,13 +92,14 @@ Result<std::unique_ptr<ChatModel>> open_chat_model(const ChatCommandOptions& opt
   model->chat.parses_special = options.parses_special;
   VITRO_TRY_ASSIGN(ChatFiles files, load_chat_files(options.engine.model));
   VITRO_TRY_ASSIGN(const ChatFiles::Named chosen, choose_template(options, files));  // before the weights
-  VITRO_TRY_ASSIGN(model->engine, open_engine(options.engine));
+  VITRO_TRY_ASSIGN(model->engine, open_files(options.engine));
   VITRO_TRY_ASSIGN(const Tokenizer* tokenizer, require_tokenizer(model->engine));
-  auto compiled =
-      ChatTemplate::compile(chosen.source, special_tokens(options, std::move(files.special_tokens), *tokenizer));
-  if (!compiled) return fail(compiled.error().in(chosen.where));
-  model->chat_template = *std::move(compiled);
+  Value::Object tokens = special_tokens(options, std::move(files.special_tokens), *tokenizer);
+  VITRO_TRY_ASSIGN(model->chat_template, ChatTemplate::compile(chosen.source, std::move(tokens), {}, chosen.where));
   const SessionShape shape = session_shape(options, model->engine);
+  VITRO_TRY(plan_session(model->engine.config(), shape));
+  VITRO_TRY(check_memory_limit(model->engine, memory_question(options, shape.n_ctx, *model), options.memory_limit));
+  VITRO_TRY(load_weights(options.engine, &model->engine));
   VITRO_TRY_ASSIGN(model->session, Session::create(model->engine.model, shape, model->engine.ctx));
   model->sequence.emplace(*model->session, 0);
   VITRO_TRY(settle_options(options, *model));

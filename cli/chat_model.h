@@ -17,6 +17,7 @@ struct ChatCommandOptions {
   EngineOptions engine;
   SamplerOptions sampler;
   std::optional<std::string> template_file;
+  std::string template_name;  ///< which of the model's templates; empty: its default
   std::optional<std::string> system;
   std::optional<std::string> load;
   std::vector<std::string> variables;  ///< KEY=JSON
@@ -28,6 +29,7 @@ struct ChatCommandOptions {
   int64_t n_ctx = 0;       ///< 0: the model's, at most kDefaultChatContext
   std::string cache_type = "f16";
   bool keeps_only_windows = false;
+  std::optional<int64_t> memory_limit;
   std::optional<std::string> compare;
 };
 

@@ -6,7 +6,7 @@
 #include <array>
 #include <filesystem>
 
-#include "base/edit_distance.h"
+#include "base/nearest.h"
 #include "cli/chat_print.h"
 #include "cli/terminal.h"
 #include "formats/json.h"
@@ -41,8 +41,14 @@ int ChatRepl::run() {
     const std::string_view prompt = input_.is_open() ? ". " : "> ";
     is_over_ = !take(lines_.read(prompt));
   }
-  if (const auto rest = input_.finish()) take(*rest);
+  finish_input();
   return (has_failed_ || is_interrupted()) && !lines_.is_interactive() ? 1 : 0;
+}
+
+void ChatRepl::finish_input() {
+  const Result<std::optional<ChatInput>> rest = input_.finish();
+  if (!rest) return fail_with(rest.error());
+  if (*rest) take(**rest);
 }
 
 // False: leave.
@@ -56,6 +62,10 @@ bool ChatRepl::take(const TypedLine& line) {
     return true;
   }
   was_interrupted_ = false;
+  if (line.kind == TypedLine::Kind::kFailed) {
+    fail_with({ErrorCode::kIoError, line.text});
+    return true;
+  }
   const auto input = input_.push(line.text);
   return !input || take(*input);
 }

@@ -32,6 +32,7 @@ class ChatRepl {
 
   bool take(const TypedLine& line);
   bool take(const ChatInput& input);
+  void finish_input();
   void run_command(const ChatInput& input);
   void say(const std::string& text);
   template <class Turn>

@@ -16,6 +16,9 @@ int show_command(std::span<const std::string> args);
 int eval_command(std::span<const std::string> args);
 int verify_command(std::span<const std::string> args);
 int chat_command(std::span<const std::string> args);
+int bench_command(std::span<const std::string> args);
 int plan_command(std::span<const std::string> args);
+int pull_command(std::span<const std::string> args);
+int models_command(std::span<const std::string> args);
 
 }  // namespace vitro

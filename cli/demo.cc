@@ -1,7 +1,4 @@
 // vitro demo: from a text to the next token on a real model, with what goes on inside.
-#include <cstdlib>
-#include <filesystem>
-
 #include "base/human.h"
 #include "cli/commands.h"
 #include "cli/options.h"
@@ -16,14 +13,6 @@ namespace {
 constexpr std::string_view kCapital = "The capital of France is";
 constexpr std::string_view kDog = "The dog chased the squirrel because it";
 constexpr int64_t kContinuation = 32;
-
-// Where the project's scripts put the default model.
-std::string default_model() {
-  const char* cache = std::getenv("VITRO_CACHE");
-  const char* home = std::getenv("HOME");
-  const std::filesystem::path folder = cache ? cache : std::filesystem::path(home ? home : ".") / ".cache" / "vitro";
-  return (folder / "smollm2-135m-instruct-q4_1.gguf").string();
-}
 
 void heading(std::string_view text) { put("\n{}\n", text); }
 
@@ -123,18 +112,12 @@ Status demo(const EngineOptions& options) {
 
 int demo_command(std::span<const std::string> args) {
   EngineOptions options;
-  options.model = default_model();
+  options.model = "smollm2";
   CLI::App app("Text in, next tokens out, on a real model, with what goes on inside shown.");
-  app.add_option("MODEL", options.model, "Hugging Face folder or .gguf file")->capture_default_str();
+  add_model_option(app, options.model, options.search, "Hugging Face folder or .gguf file")->capture_default_str();
   app.add_option("--threads", options.n_threads, "threads, 1 to 1024 (default: all processors)");
   app.footer("Example:\n  vitro demo\n");
   if (const auto code = parse_args(app, "demo", args)) return *code;
-  std::error_code ignored;
-  if (options.model == default_model() && !std::filesystem::exists(options.model, ignored)) {
-    return report_error(
-        "demo", {ErrorCode::kNotFound, options.model + ": not there yet; scripts/fetch_models.py smollm2 brings it, "
-                                                       "or name another MODEL"});
-  }
   if (const Status status = demo(options); !status) return report_error("demo", status.error());
   return 0;
 }

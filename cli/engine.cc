@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "base/cpu.h"
+#include "base/memory.h"
 #include "cli/terminal.h"
 #include "inspect/expectation.h"
 #include "model/extend_context.h"
@@ -81,16 +82,23 @@ Result<Engine> open_threads(std::optional<int> n_threads) {
   return engine;
 }
 
-Result<Engine> open_engine(const EngineOptions& options) {
+Result<Engine> open_files(EngineOptions options) {
+  VITRO_TRY(locate_model(options.model, options.search));
+  if (!options.tokenizer.empty()) {
+    VITRO_TRY(locate_model(options.tokenizer, {.may_pull = options.search.may_pull, .needs_weights = false}));
+  }
   const double start = now_seconds();
   VITRO_TRY_ASSIGN(Engine engine, open_threads(options.n_threads));
+  const int64_t heap_before = heap_bytes();
   VITRO_TRY_ASSIGN(Checkpoint checkpoint, Checkpoint::open(options.model, {.mode = options.load}));
   engine.checkpoint = std::make_unique<Checkpoint>(std::move(checkpoint));
-  Progress progress("loading");
-  const LoadOptions load{options.checks_weights, [&](int64_t done, int64_t total) { progress.update(done, total); }};
-  VITRO_TRY_ASSIGN(ModelDescription description, describe(options, *engine.checkpoint));
-  VITRO_TRY_ASSIGN(engine.model, load_model(*engine.checkpoint, std::move(description), load, *engine.pool));
-  auto tokenizer = open_tokenizer(options, *engine.checkpoint, engine.model->config.vocab_size);
+  engine.is_read = options.load == LoadMode::kRead;
+  VITRO_TRY_ASSIGN(engine.description, describe(options, *engine.checkpoint));
+  VITRO_TRY(check_runnable(engine.config()));
+  const int64_t heap_opened = heap_bytes();
+  engine.opened.metadata = heap_opened - heap_before;
+  auto tokenizer = open_tokenizer(options, *engine.checkpoint, engine.config().vocab_size);
+  engine.opened.tokenizer = heap_bytes() - heap_opened;
   if (tokenizer) {
     engine.tokenizer = std::move(*tokenizer);
   } else if (!options.tokenizer.empty()) {
@@ -102,6 +110,21 @@ Result<Engine> open_engine(const EngineOptions& options) {
   return engine;
 }
 
+Status load_weights(const EngineOptions& options, Engine* engine) {
+  const double start = now_seconds();
+  Progress progress("loading");
+  const LoadOptions load{options.checks_weights, [&](int64_t done, int64_t total) { progress.update(done, total); }};
+  VITRO_TRY_ASSIGN(engine->model, load_model(*engine->checkpoint, std::move(engine->description), load, *engine->pool));
+  engine->load_seconds += now_seconds() - start;
+  return {};
+}
+
+Result<Engine> open_engine(const EngineOptions& options) {
+  VITRO_TRY_ASSIGN(Engine engine, open_files(options));
+  VITRO_TRY(load_weights(options, &engine));
+  return engine;
+}
+
 Result<const Tokenizer*> require_tokenizer(const Engine& engine) {
   if (engine.tokenizer) return engine.tokenizer.get();
   return fail(ErrorCode::kNotFound, "{}; give ids with --ids 1,2,3 or another tokenizer with --tokenizer",
@@ -110,10 +133,10 @@ Result<const Tokenizer*> require_tokenizer(const Engine& engine) {
 
 Result<std::vector<int32_t>> end_ids(const Engine& engine) {
   VITRO_TRY_ASSIGN(std::vector<int32_t> ids, generation_end_ids(*engine.checkpoint));
-  const std::vector<int32_t>& described = engine.model->config.eos_ids;
+  const std::vector<int32_t>& described = engine.config().eos_ids;
   ids.insert(ids.end(), described.begin(), described.end());
   if (const GgufFile* file = engine.checkpoint->gguf()) {
-    const std::vector<int32_t> ends = gguf_end_ids(*file, engine.model->config.vocab_size);
+    const std::vector<int32_t> ends = gguf_end_ids(*file, engine.config().vocab_size);
     ids.insert(ids.end(), ends.begin(), ends.end());
   }
   if (engine.tokenizer && engine.tokenizer->eos_id() >= 0) ids.push_back(engine.tokenizer->eos_id());

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cli/model_argument.h"
 #include "formats/checkpoint.h"
 #include "model/model.h"
 #include "ops/context.h"
@@ -16,7 +17,8 @@
 namespace vitro {
 
 struct EngineOptions {
-  std::string model;             ///< path of a folder or file
+  std::string model;             ///< path of a folder or file, or a name
+  ModelSearch search;            ///< what may be done for a name
   std::string tokenizer;         ///< path of another tokenizer; empty: the model's own
   std::optional<int> n_threads;  ///< nothing: as many as the processor lets us use
   LoadMode load = LoadMode::kMap;
@@ -24,21 +26,38 @@ struct EngineOptions {
   std::string rope;  ///< KIND:FACTOR, stretches the context (model/extend_context.h); empty: as the model says
 };
 
+/// What opening took on the heap, measured.
+struct OpenedBytes {
+  int64_t metadata = 0;  ///< tables of the files, the description
+  int64_t tokenizer = 0;
+};
+
 /// Order matters: the tokenizer reads the checkpoint's bytes.
 struct Engine {
   std::unique_ptr<ThreadPool> pool;
   OpContext ctx;
   std::unique_ptr<Checkpoint> checkpoint;
+  ModelDescription description;  ///< until the weights are there
+  OpenedBytes opened;
+  bool is_read = false;  ///< the files' bytes are a copy in memory (LoadMode::kRead)
   std::shared_ptr<const Model> model;
   std::unique_ptr<Tokenizer> tokenizer;  ///< null where the model carries none
   std::string tokenizer_problem;         ///< why there is none
   double load_seconds = 0;
+
+  const ModelConfig& config() const { return model ? model->config : description.config; }
 };
 
 /// Kernels of the environment variable VITRO_ISA, or the best ones. InvalidArgument lists those that run here.
 Result<const KernelTable*> choose_kernels();
 /// Threads and kernels alone. InvalidArgument for n_threads below 1 or over 1024.
 Result<Engine> open_threads(std::optional<int> n_threads);
+/// Threads, checkpoint, description and tokenizer, no weights: what a plan needs. A name is looked up first
+/// (locate_model). A missing tokenizer is no error here:
+/// see require_tokenizer.
+Result<Engine> open_files(EngineOptions options);
+/// The weights, into an engine of open_files with the same options.
+Status load_weights(const EngineOptions& options, Engine* engine);
 /// Everything. A missing tokenizer is no error here: see require_tokenizer.
 Result<Engine> open_engine(const EngineOptions& options);
 /// The tokenizer, or why there is none.

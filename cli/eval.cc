@@ -5,6 +5,7 @@
 
 #include "base/human.h"
 #include "cli/commands.h"
+#include "cli/memory.h"
 #include "cli/options.h"
 #include "cli/terminal.h"
 #include "generate/score.h"
@@ -29,6 +30,7 @@ struct EvalOptions {
   bool has_no_bos = false;
   int64_t max_tokens = 0;
   std::string cache_types = "f16";
+  std::optional<int64_t> memory_limit;
   bool is_json = false;
 };
 
@@ -51,6 +53,7 @@ void declare(CLI::App& app, EvalOptions& o) {
   app.add_flag("--no-bos", o.has_no_bos, "put no BOS before each window, even where the tokenizer adds one to a text")
       ->group("Scoring");
   add_cache_type_option(app, o.cache_types, true);
+  add_memory_limit_option(app, o.memory_limit);
   app.add_flag("--json", o.is_json, "one JSON object")->group("Output");
   app.footer(std::string(kExample));
 }
@@ -194,7 +197,24 @@ Result<Outcome> score_text(const Engine& engine, std::span<const int32_t> ids, c
   return outcome;
 }
 
-Result<Evaluation> evaluate(const EvalOptions& o, const Engine& engine) {
+// A type that does not fit the heads, or the limit, is refused before weights are read.
+Status check_types(const EvalOptions& o, const Engine& engine, std::span<const CacheType> types,
+                   const ScoreOptions& options) {
+  for (const CacheType type : types) {
+    const auto shape_of = [&](int64_t window) {
+      ScoreOptions other = options;
+      other.window = window;
+      return session_shape(engine, other, type);
+    };
+    VITRO_TRY(plan_session(engine.config(), shape_of(options.window)));
+    const MemoryQuestion question{
+        .n_ctx = options.window, .shape_of = shape_of, .least_ctx = 2, .ctx_option = "--window"};
+    VITRO_TRY(check_memory_limit(engine, question, o.memory_limit));
+  }
+  return {};
+}
+
+Result<Evaluation> evaluate(const EvalOptions& o, Engine& engine) {
   Evaluation evaluation;
   VITRO_TRY_ASSIGN(evaluation.options, score_options(o, engine));
   VITRO_TRY_ASSIGN(std::vector<int32_t> ids, text_ids(o, engine));
@@ -202,9 +222,8 @@ Result<Evaluation> evaluate(const EvalOptions& o, const Engine& engine) {
   evaluation.n_ids = ids.size();
   const ScoreOptions fitting = fit_to(evaluation.options, ids.size());
   VITRO_TRY_ASSIGN(const std::vector<CacheType> types, parse_cache_types(o.cache_types));
-  for (const CacheType type : types) {  // a type that does not fit is refused before the first hour
-    VITRO_TRY(plan_session(engine.model->config, session_shape(engine, fitting, type)));
-  }
+  VITRO_TRY(check_types(o, engine, types, fitting));
+  VITRO_TRY(load_weights(o.engine, &engine));
   catch_interrupt();
   for (const CacheType type : types) {
     VITRO_TRY_ASSIGN(Outcome outcome, score_text(engine, ids, fitting, type));
@@ -214,7 +233,7 @@ Result<Evaluation> evaluate(const EvalOptions& o, const Engine& engine) {
 }
 
 Status eval(const EvalOptions& o) {
-  VITRO_TRY_ASSIGN(const Engine engine, open_engine(o.engine));
+  VITRO_TRY_ASSIGN(Engine engine, open_files(o.engine));
   VITRO_TRY_ASSIGN(const Evaluation evaluation, evaluate(o, engine));
   if (o.is_json) {
     put_json(evaluation_json(evaluation));

@@ -11,13 +11,12 @@
 #include <cstring>
 #include <string>
 
+#include "cli/json_lines.h"
 #include "cli/line_history.h"
 #include "cli/terminal.h"
 
 namespace vitro {
 namespace {
-
-constexpr size_t kMaxLineBytes = size_t{64} << 20;
 
 // Lines of a pipe or a file, or of a terminal that cannot be edited on.
 class PlainReader : public LineReader {
@@ -27,11 +26,12 @@ class PlainReader : public LineReader {
     release_interrupt();  // ctrl-C ends the program here, as everywhere
     if (is_person_) talk("{}", prompt);
     std::string text;
-    int c = 0;
-    while ((c = ::getc_unlocked(stdin)) != EOF && c != '\n' && text.size() < kMaxLineBytes) {
-      text += static_cast<char>(c);
+    if (!next_line(stdin, text)) return {};
+    if (std::ferror(stdin)) {
+      std::clearerr(stdin);
+      return {TypedLine::Kind::kFailed, "the standard input cannot be read to its end"};
     }
-    if (c == EOF && text.empty()) return {};
+    if (text.size() > kMaxLineBytes) return {TypedLine::Kind::kFailed, "a line is longer than 64 MiB"};
     if (text.ends_with('\r')) text.pop_back();
     return {TypedLine::Kind::kLine, std::move(text)};
   }

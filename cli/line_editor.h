@@ -9,15 +9,16 @@
 namespace vitro {
 
 struct TypedLine {
-  enum class Kind { kLine, kInterrupted, kEnd };
+  enum class Kind { kLine, kInterrupted, kFailed, kEnd };
   Kind kind = Kind::kEnd;
-  std::string text;  ///< without the line's end; pasted text may have line breaks in it
+  std::string text;  ///< without the line's end; pasted text may have line breaks in it. kFailed: what is wrong
 };
 
 class LineReader {
  public:
   virtual ~LineReader() = default;
-  /// kInterrupted: ctrl-C, what was typed is dropped. kEnd: ctrl-D, or the input's end.
+  /// kInterrupted: ctrl-C, what was typed is dropped. kFailed: a line that is
+  /// too long, or cannot be read; the next call goes on behind it. kEnd: ctrl-D, or the input's end.
   virtual TypedLine read(std::string_view prompt) = 0;
   /// Text that the arrow keys bring back, now and in later sessions.
   virtual void remember(std::string_view text) = 0;

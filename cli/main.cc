@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/edit_distance.h"
+#include "base/nearest.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"
 
@@ -32,7 +32,10 @@ constexpr std::array kCommands = {
     Command{"show", show_command, "what a model is made of"},
     Command{"plan", plan_command, "what running a model needs: memory by owner, FLOPs, times, what fits"},
     Command{"eval", eval_command, "loss and perplexity on a text"},
+    Command{"pull", pull_command, "fetch a model by its name"},
+    Command{"models", models_command, "list and remove the models that are here"},
     Command{"verify", verify_command, "compare with stored results of a reference"},
+    Command{"bench", bench_command, "measure this machine"},
 };
 
 std::string help() {
@@ -40,7 +43,8 @@ std::string help() {
       fmt::format("vitro {}: transformers in glass\n\nusage: vitro COMMAND [ARGUMENTS]\n\n", VITRO_VERSION);
   for (const Command& command : kCommands) out += fmt::format("  {:<10}{}\n", command.name, command.help);
   return out +
-         "\n'vitro COMMAND --help' shows its options and an example. MODEL is a Hugging Face folder or a .gguf file.\n";
+         "\n'vitro COMMAND --help' shows its options and an example. MODEL is a Hugging Face folder, a .gguf file,\n"
+         "or a name as for 'vitro pull'.\n";
 }
 
 int unknown_command(std::string_view name) {

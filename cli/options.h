@@ -9,6 +9,7 @@
 
 #include "cache/kv_cache.h"
 #include "cli/engine.h"
+#include "cli/model_argument.h"
 #include "sample/sampler.h"
 
 namespace vitro {

@@ -7,6 +7,7 @@
 
 #include "base/human.h"
 #include "cli/commands.h"
+#include "cli/memory.h"
 #include "cli/options.h"
 #include "cli/terminal.h"
 #include "formats/json.h"
@@ -36,6 +37,8 @@ struct RunOptions {
   bool keeps_only_windows = false;
   int64_t page_size = 16;
   bool has_no_cache = false;
+  std::optional<int64_t> memory_limit;
+  bool shows_memory = false;
   int n_top = 0;
   bool is_json = false;
 };
@@ -69,6 +72,9 @@ void declare(CLI::App& app, RunOptions& o) {
       ->group("Memory");
   app.add_flag("--no-cache", o.has_no_cache, "compute everything anew at each step (slow; the text is the same)")
       ->group("Memory");
+  add_memory_limit_option(app, o.memory_limit);
+  app.add_flag("--memory", o.shows_memory, "show what was planned and what is allocated, owner by owner")
+      ->group("Output");
   app.add_option("--top", o.n_top, "show so many alternatives at each step")
       ->check(CLI::Range(0, 1000))
       ->group("Output");
@@ -88,8 +94,10 @@ Result<std::vector<int32_t>> prompt_ids(const RunOptions& o, const Engine& engin
   return encoding.ids;
 }
 
+int64_t rows_of_a_pass(int64_t longest_text) { return std::clamp(longest_text, int64_t{1}, int64_t{256}); }
+
 Result<SessionShape> session_shape(const RunOptions& o, const Engine& engine, int64_t n_prompt) {
-  const int64_t model_ctx = engine.model->config.n_ctx;
+  const int64_t model_ctx = engine.config().n_ctx;
   SessionShape shape;
   const int64_t n_free = std::max(model_ctx - n_prompt, int64_t{0});
   shape.n_ctx = o.n_ctx > 0 ? o.n_ctx : std::min(model_ctx, n_prompt + std::min(o.max_tokens, n_free));
@@ -97,8 +105,7 @@ Result<SessionShape> session_shape(const RunOptions& o, const Engine& engine, in
     return fail(ErrorCode::kInvalidArgument, "the prompt has {} tokens, the context holds {}{}", n_prompt, shape.n_ctx,
                 shape.n_ctx < model_ctx ? "; ask for more with --context" : "; shorten it");
   }
-  const int64_t longest_pass = o.has_no_cache ? shape.n_ctx : n_prompt;
-  shape.n_batch = std::clamp(longest_pass, int64_t{1}, int64_t{256});
+  shape.n_batch = rows_of_a_pass(o.has_no_cache ? shape.n_ctx : n_prompt);
   shape.page_size = o.page_size;
   shape.cache_type = parse_cache_types(o.cache_type).value().front();  // checked with the other options
   shape.keeps_only_windows = o.keeps_only_windows;
@@ -144,6 +151,11 @@ class Output {
     if (is_line_open_ && is_terminal(STDOUT_FILENO)) put("\n");
   }
 
+  /// What comes next is no text of the model.
+  void end_text() const {
+    if (is_line_open_) put("\n");
+  }
+
   Value take_json_steps() { return Value(std::move(steps_)); }
 
  private:
@@ -173,22 +185,23 @@ std::string_view cache_name(const Session& session) { return cache_type_info(ses
 
 double per_second(int64_t n, double seconds) { return seconds > 0 ? static_cast<double>(n) / seconds : 0; }
 
-Value result_json(const std::vector<int32_t>& prompt, const Generated& out, Output& output, const Session& session) {
+Value::Object result_json(const std::vector<int32_t>& prompt, const Generated& out, Output& output,
+                          const Session& session) {
   Value::Array ids;
   for (const int32_t id : prompt) ids.emplace_back(int64_t{id});
   const auto n_prompt = static_cast<int64_t>(prompt.size());
-  return Value(Value::Object{{"prompt_ids", Value(std::move(ids))},
-                             {"text", Value(out.text)},
-                             {"tokens", output.take_json_steps()},
-                             {"stop_reason", Value(std::string(stop_reason_name(out.reason)))},
-                             {"prompt_tokens_per_second", Value(per_second(n_prompt, out.prompt_seconds))},
-                             {"generated_tokens_per_second", Value(per_second(out.n_passes, out.generate_seconds))},
-                             {"activation_bytes", Value(session.plan().activation_bytes)},
-                             {"cache_type", Value(std::string(cache_name(session)))},
-                             {"cache_bytes", Value(session.plan().cache_bytes)},
-                             {"recomputed_tokens", Value(session.n_recomputed())},
-                             {"weight_bytes", Value(session.model().tensors.n_bytes())},
-                             {"peak_rss_bytes", Value(peak_rss_bytes())}});
+  return Value::Object{{"prompt_ids", Value(std::move(ids))},
+                       {"text", Value(out.text)},
+                       {"tokens", output.take_json_steps()},
+                       {"stop_reason", Value(std::string(stop_reason_name(out.reason)))},
+                       {"prompt_tokens_per_second", Value(per_second(n_prompt, out.prompt_seconds))},
+                       {"generated_tokens_per_second", Value(per_second(out.n_passes, out.generate_seconds))},
+                       {"activation_bytes", Value(session.plan().activation_bytes)},
+                       {"cache_type", Value(std::string(cache_name(session)))},
+                       {"cache_bytes", Value(session.plan().cache_bytes)},
+                       {"recomputed_tokens", Value(session.n_recomputed())},
+                       {"weight_bytes", Value(session.model().tensors.n_bytes())},
+                       {"peak_rss_bytes", Value(peak_rss_bytes())}};
 }
 
 void print_summary(size_t n_prompt, const Generated& out, const Session& session, const Engine& engine) {
@@ -211,43 +224,101 @@ void print_recomputed(const Recomputation& what) {
        human_count(what.n_ctx_original), human_count(what.n_tokens));
 }
 
-Status run(const RunOptions& o) {
-  GenerateOptions generate_options;
-  VITRO_TRY_ASSIGN(generate_options.sampler, sampler_config(o.sampler));
-  VITRO_TRY_ASSIGN(const Engine engine, open_engine(o.engine));
-  VITRO_TRY(validate(generate_options.sampler, engine.model->config.vocab_size));
-  VITRO_TRY_ASSIGN(const std::vector<int32_t> prompt, prompt_ids(o, engine));
-  VITRO_TRY_ASSIGN(const SessionShape shape, session_shape(o, engine, static_cast<int64_t>(prompt.size())));
-  VITRO_TRY_ASSIGN(Session session, Session::create(engine.model, shape, engine.ctx));
-  if (shape.n_ctx > engine.model->config.n_ctx) {
-    talk("note: this model was made for {} positions, --context asks for {}\n", engine.model->config.n_ctx,
-         shape.n_ctx);
-  }
-  generate_options.max_tokens = o.max_tokens;
-  generate_options.stop_strings = o.stop;
-  generate_options.n_top = o.n_top;
-  generate_options.has_probabilities = o.is_json;
-  if (!o.ignores_end) {
-    VITRO_TRY_ASSIGN(generate_options.end_ids, end_ids(engine));
-  }
+// Everything that is decided before weights are read.
+struct Request {
+  GenerateOptions generate = {};
+  std::vector<int32_t> prompt = {};
+  SessionShape shape = {};
+  bool has_no_cache = false;
 
-  std::unique_ptr<LogitsSource> source;
-  if (o.has_no_cache) {
-    source = std::make_unique<UncachedLogits>(session, 0);
-  } else {
-    source = std::make_unique<CachedLogits>(session, 0, static_cast<int64_t>(prompt.size()));
+  int64_t n_prompt() const { return std::ssize(prompt); }
+  SessionShape shape_of(int64_t n_ctx) const {
+    SessionShape other = shape;
+    other.n_ctx = n_ctx;
+    if (has_no_cache) other.n_batch = rows_of_a_pass(n_ctx);
+    return other;
   }
+  /// Of the loop; without a cache also of the text that is computed anew.
+  int64_t loop_bytes(int64_t vocab_size, int64_t n_ctx) const {
+    const int64_t anew = has_no_cache ? n_ctx * static_cast<int64_t>(sizeof(int32_t)) : 0;
+    return generation_bytes(generate, vocab_size, n_prompt(), n_ctx - n_prompt()) + anew;
+  }
+  MemoryQuestion memory(const Engine& engine) const {
+    const int64_t vocab_size = engine.config().vocab_size;
+    return {.n_ctx = shape.n_ctx,
+            .shape_of = [this](int64_t n_ctx) { return shape_of(n_ctx); },
+            .generation = [this, vocab_size](int64_t n_ctx) { return loop_bytes(vocab_size, n_ctx); },
+            .least_ctx = std::max(n_prompt(), int64_t{1})};
+  }
+};
+
+Result<Request> make_request(const RunOptions& o, const Engine& engine) {
+  Request request{.has_no_cache = o.has_no_cache};
+  VITRO_TRY_ASSIGN(request.generate.sampler, sampler_config(o.sampler));
+  VITRO_TRY(validate(request.generate.sampler, engine.config().vocab_size));
+  VITRO_TRY_ASSIGN(request.prompt, prompt_ids(o, engine));
+  VITRO_TRY_ASSIGN(request.shape, session_shape(o, engine, request.n_prompt()));
+  request.generate.max_tokens = o.max_tokens;
+  request.generate.stop_strings = o.stop;
+  request.generate.n_top = o.n_top;
+  request.generate.has_probabilities = o.is_json;
+  if (!o.ignores_end) {
+    VITRO_TRY_ASSIGN(request.generate.end_ids, end_ids(engine));
+  }
+  return request;
+}
+
+std::unique_ptr<LogitsSource> make_source(const Request& request, Session& session) {
+  if (request.has_no_cache) return std::make_unique<UncachedLogits>(session, 0);
+  return std::make_unique<CachedLogits>(session, 0, request.n_prompt());
+}
+
+// Asked for before the weights are read, because the description goes with them.
+Result<PlanItem> planned_memory(const Request& request, const Engine& engine) {
+  VITRO_TRY_ASSIGN(const PlanItem fixed, fixed_memory(engine));
+  return run_memory(engine, fixed, request.shape, request.memory(engine).generation);
+}
+
+// What the loop held; the text that is computed anew is its source's.
+int64_t held_loop_bytes(const Request& request, const Generated& out) {
+  const int64_t anew = request.has_no_cache ? request.shape.n_ctx * static_cast<int64_t>(sizeof(int32_t)) : 0;
+  return out.buffer_bytes + anew;
+}
+
+Status run(const RunOptions& o) {
+  VITRO_TRY(sampler_config(o.sampler));
+  VITRO_TRY_ASSIGN(Engine engine, open_files(o.engine));
+  VITRO_TRY_ASSIGN(const Request request, make_request(o, engine));
+  VITRO_TRY(check_memory_limit(engine, request.memory(engine), o.memory_limit));
+  VITRO_TRY_ASSIGN(const PlanItem planned, planned_memory(request, engine));
+  VITRO_TRY(load_weights(o.engine, &engine));
+  VITRO_TRY_ASSIGN(Session session, Session::create(engine.model, request.shape, engine.ctx));
+  if (request.shape.n_ctx > engine.config().n_ctx) {
+    talk("note: this model was made for {} positions, --context asks for {}\n", engine.config().n_ctx,
+         request.shape.n_ctx);
+  }
+  const std::unique_ptr<LogitsSource> source = make_source(request, session);
   Recomputation recomputed;
   session.set_recompute_callback([&](const Recomputation& what) { recomputed = what; });
   Output output(o, engine);
   catch_interrupt();  // ctrl-C ends the text, not the summary
-  VITRO_TRY_ASSIGN(const Generated out, generate(*source, engine.tokenizer.get(), prompt, generate_options,
+  VITRO_TRY_ASSIGN(const Generated out, generate(*source, engine.tokenizer.get(), request.prompt, request.generate,
                                                  [&](const GeneratedToken& token) { return output.show(token); }));
-  if (o.is_json) put_json(result_json(prompt, out, output, session));
-  output.end_line();
+  const PlanItem held = held_memory(engine, session, held_loop_bytes(request, out));
+  if (o.is_json) {
+    Value::Object json = result_json(request.prompt, out, output, session);
+    if (o.shows_memory) json.emplace_back("memory", memory_json(planned, held));
+    put_json(Value(std::move(json)));
+  }
+  if (o.shows_memory && !o.is_json) {
+    output.end_text();
+    print_memory(planned, held);
+  } else {
+    output.end_line();
+  }
   if (!flush_output()) return {};
   if (recomputed.n_tokens > 0) print_recomputed(recomputed);
-  print_summary(prompt.size(), out, session, engine);
+  print_summary(request.prompt.size(), out, session, engine);
   return {};
 }
 

@@ -18,6 +18,7 @@ namespace {
 
 struct ShowOptions {
   std::string model;
+  ModelSearch search{.needs_weights = false};
   bool lists_tensors = false;
   bool lists_config = false;
   bool is_json = false;
@@ -194,7 +195,8 @@ Status show_config(const Checkpoint& checkpoint, const ShowOptions& options) {
   return {};
 }
 
-Status show(const ShowOptions& options) {
+Status show(ShowOptions options) {
+  VITRO_TRY(locate_model(options.model, options.search));
   VITRO_TRY_ASSIGN(const Checkpoint checkpoint, Checkpoint::open(options.model, {.needs_weights = false}));
   if (options.lists_tensors) return show_tensors(checkpoint, options);
   if (options.lists_config) return show_config(checkpoint, options);
@@ -207,8 +209,8 @@ int show_command(std::span<const std::string> args) {
   ShowOptions options;
   CLI::App app{"Shows what a model is made of. Without options: its modules, tensors, types and parameter counts."};
   app.footer("Example: vitro show tests/golden/llama-gqa --config");
-  app.add_option("MODEL", options.model,
-                 "a Hugging Face folder, a config.json, or a .gguf file (its beginning is enough)")
+  add_model_option(app, options.model, options.search,
+                   "a Hugging Face folder, a config.json, or a .gguf file (its beginning is enough)")
       ->required();
   auto* tensors =
       app.add_flag("--tensors", options.lists_tensors, "list the file's own tensors: name, type, shape, bytes, offset");

@@ -15,6 +15,7 @@
 #include "cli/terminal.h"
 #include "formats/json.h"
 #include "text/chat_template.h"
+#include "text/jinja/strftime.h"
 #include "tokens/load_chat_files.h"
 #include "tokens/tokenizer.h"
 
@@ -33,16 +34,17 @@ constexpr const char* kExample =
 
 struct Options {
   std::string model;
+  ModelSearch search{.needs_weights = false};
   std::string messages;
   std::string file;
-  std::string bos;
-  std::string eos;
+  std::optional<std::string> bos;
+  std::optional<std::string> eos;
   std::string now;
   std::string tools;
   std::string documents;
   std::string name;
   std::vector<std::string> variables;
-  bool add_generation_prompt = true;
+  std::optional<bool> add_generation_prompt;  ///< nothing: yes, but where the last message is continued
   bool continues = false;
   bool as_ids = false;
   bool as_json = false;
@@ -53,7 +55,8 @@ struct Options {
 };
 
 void add_options(CLI::App& app, Options& options) {
-  app.add_option("MODEL", options.model, "folder with the model's tokenizer files, one of them, a .jinja, or a .gguf");
+  add_model_option(app, options.model, options.search,
+                   "folder with the model's tokenizer files, one of them, a .jinja, or a .gguf");
   app.add_option("MESSAGES", options.messages, "JSON file with a list of {role, content}; '-' reads standard input");
   app.add_option("--file", options.file, "this template instead of a model's");
   app.add_option("--bos", options.bos, "bos_token that the template sees");
@@ -64,8 +67,9 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--var", options.variables, "KEY=JSON, a variable that the template sees (enable_thinking=false)");
   app.add_option("--name", options.name,
                  "which of the model's templates; default: tool_use with --tools, else default");
-  app.add_flag("--add-generation-prompt,!--no-add-generation-prompt", options.add_generation_prompt,
-               "end where the reply begins (the default)");
+  app.add_flag_function(
+      "--add-generation-prompt,!--no-add-generation-prompt",
+      [&options](int64_t n) { options.add_generation_prompt = n > 0; }, "end where the reply begins (the default)");
   auto* continues = app.add_flag("--continue", options.continues, "end inside the last message, to be continued");
   app.add_flag("--prepare", options.prepares,
                "change messages as apply_chat_template does (no null members, reasoning under every name, not none at "
@@ -97,11 +101,9 @@ Result<ChatTemplate> open_template(const Options& options, bool has_tools) {
   const std::string& path = options.file.empty() ? options.model : options.file;
   VITRO_TRY_ASSIGN(ChatFiles files, load_chat_files(path));
   VITRO_TRY_ASSIGN(const ChatFiles::Named* chosen, files.choose(options.name, has_tools));
-  if (!options.bos.empty()) set_variable(files.special_tokens, "bos_token", Value(options.bos));
-  if (!options.eos.empty()) set_variable(files.special_tokens, "eos_token", Value(options.eos));
-  Result<ChatTemplate> compiled = ChatTemplate::compile(chosen->source, std::move(files.special_tokens));
-  if (!compiled) return fail(compiled.error().in(chosen->where));
-  return compiled;
+  if (options.bos) set_variable(files.special_tokens, "bos_token", Value(*options.bos));
+  if (options.eos) set_variable(files.special_tokens, "eos_token", Value(*options.eos));
+  return ChatTemplate::compile(chosen->source, std::move(files.special_tokens), {}, chosen->where);
 }
 
 Result<ChatRequest> make_request(const Options& options) {
@@ -115,7 +117,7 @@ Result<ChatRequest> make_request(const Options& options) {
     VITRO_TRY_ASSIGN(request.documents, read_json(options.documents));
   }
   VITRO_TRY_ASSIGN(request.variables, parse_variables(options.variables));
-  request.add_generation_prompt = options.add_generation_prompt && !options.continues;
+  request.add_generation_prompt = options.add_generation_prompt.value_or(!options.continues);
   request.continue_final_message = options.continues;
   request.now = options.now;
   request.is_prepared = options.is_prepared();
@@ -180,12 +182,27 @@ Result<ChatTemplate> line_template(const Value& line, const Options& options) {
     return fail(ErrorCode::kInvalidArgument, "without MODEL and --file every line needs the text template");
   }
   Value::Object tokens;
-  set_variable(tokens, "bos_token", Value(options.bos));
-  set_variable(tokens, "eos_token", Value(options.eos));
+  set_variable(tokens, "bos_token", Value(options.bos.value_or("")));
+  set_variable(tokens, "eos_token", Value(options.eos.value_or("")));
   return ChatTemplate::compile(*source->as_string(), std::move(tokens));
 }
 
-Result<std::string> jsonl_answer(const ChatTemplate* chat_template, std::string_view line, const Options& options) {
+/// What lines are rendered with: the model's templates, the second for lines with tools; or none, where lines bring
+/// their own.
+struct LineTemplates {
+  std::optional<ChatTemplate> plain = {};
+  std::optional<ChatTemplate> with_tools = {};
+};
+
+Result<LineTemplates> open_line_templates(const Options& options) {
+  LineTemplates templates;
+  if (options.model.empty() && options.file.empty()) return templates;
+  VITRO_TRY_ASSIGN(templates.plain, open_template(options, false));
+  VITRO_TRY_ASSIGN(templates.with_tools, open_template(options, true));
+  return templates;
+}
+
+Result<std::string> jsonl_answer(const LineTemplates& templates, std::string_view line, const Options& options) {
   if (line.size() > kMaxLineBytes) return fail(ErrorCode::kInvalidArgument, "a line longer than 64 MiB");
   VITRO_TRY_ASSIGN(const Value value, parse_json(line, "line"));
   const Value* messages = value.find("messages");
@@ -204,25 +221,22 @@ Result<std::string> jsonl_answer(const ChatTemplate* chat_template, std::string_
   request.documents = take_value(request.variables, "documents");
   VITRO_TRY_ASSIGN(request.add_generation_prompt, take_flag(request.variables, "add_generation_prompt", false));
   VITRO_TRY_ASSIGN(request.continue_final_message, take_flag(request.variables, "continue_final_message", false));
+  const std::optional<ChatTemplate>& ours = request.tools.is_null() ? templates.plain : templates.with_tools;
   std::optional<ChatTemplate> own;
-  if (chat_template == nullptr) {
+  if (!ours) {
     VITRO_TRY_ASSIGN(own, line_template(value, options));
   }
-  VITRO_TRY_ASSIGN(const RenderedChat chat, (own ? *own : *chat_template).render(request));
+  VITRO_TRY_ASSIGN(const RenderedChat chat, (ours ? *ours : *own).render(request));
   return json_quote(chat.text);
 }
 
 int run_jsonl(const Options& options) {
-  std::optional<ChatTemplate> chat_template;
-  if (!options.model.empty() || !options.file.empty()) {
-    Result<ChatTemplate> opened = open_template(options, false);
-    if (!opened) return report_error(kName, opened.error());
-    chat_template = *std::move(opened);
-  }
+  const Result<LineTemplates> templates = open_line_templates(options);
+  if (!templates) return report_error(kName, templates.error());
   int exit_code = 0;
   bool is_read = true;
   for (std::string line; is_read && next_line(stdin, line);) {
-    const Result<std::string> answer = jsonl_answer(chat_template ? &*chat_template : nullptr, line, options);
+    const Result<std::string> answer = jsonl_answer(*templates, line, options);
     if (!answer) exit_code = 1;
     is_read =
         answer ? put("{{\"text\":{}}}\n", *answer) : put("{{\"error\":{}}}\n", json_quote(answer.error().message));
@@ -241,6 +255,10 @@ std::optional<std::string> wrong_usage(const Options& options) {
     return "with --jsonl the lines bring messages and kwargs: MESSAGES, --tools, --documents, --var and --json do not "
            "count";
   }
+  if (options.continues && options.add_generation_prompt.value_or(false)) {
+    return "--continue and --add-generation-prompt exclude each other: a reply is begun or continued";
+  }
+  if (const auto clock = jinja::clock_time(options.now); !clock) return "--now " + clock.error().message;
   return std::nullopt;
 }
 
@@ -256,6 +274,10 @@ int template_command(std::span<const std::string> args) {
   if (const std::optional<std::string> problem = wrong_usage(options)) {
     report_error(kName, {ErrorCode::kInvalidArgument, *problem});
     return 2;
+  }
+  if (!options.model.empty()) {
+    if (const Status status = locate_model(options.model, options.search); !status)
+      return report_error(kName, status.error());
   }
   return options.as_jsonl ? run_jsonl(options) : run_once(options);
 }

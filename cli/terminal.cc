@@ -15,6 +15,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/human.h"
 #include "text/utf8.h"
 
 namespace vitro {
@@ -98,20 +99,30 @@ std::string for_terminal(std::string_view text, bool is_terminal) {
   return out;
 }
 
-Progress::Progress(std::string label) : label_(std::move(label)), start_ms_(now_ms()) {}
+Progress::Progress(std::string label, Unit unit) : label_(std::move(label)), unit_(unit), start_ms_(now_ms()) {}
 
-Progress::~Progress() {
+void Progress::erase() {
   if (is_shown_) talk("\r\033[K");
+  is_shown_ = false;
 }
 
 void Progress::update(int64_t n_done, int64_t n_total) {
   constexpr int64_t kDelayMs = 500, kRedrawMs = 100;
   const int64_t now = now_ms();
+  if (n_at_start_ < 0) n_at_start_ = n_done;
   if (now - start_ms_ < kDelayMs || now - drawn_ms_ < kRedrawMs || n_total <= 0 || !is_terminal(STDERR_FILENO)) return;
   const double fraction = static_cast<double>(n_done) / static_cast<double>(n_total);
-  const double seconds = static_cast<double>(now - start_ms_) / 1e3;
-  const double left = fraction > 0 ? seconds / fraction - seconds : 0;
-  talk("\r{} {:3.0f}% ▕{}\033[42G▏ {:.0f} s left\033[K", label_, 100 * fraction, bar(fraction, 20), left);
+  const double per_second = static_cast<double>(n_done - n_at_start_) * 1e3 / static_cast<double>(now - start_ms_);
+  std::string more;
+  if (unit_ == Unit::kBytes) {
+    more = fmt::format("{} of {}, {}/s", human_bytes(static_cast<uint64_t>(n_done)),
+                       human_bytes(static_cast<uint64_t>(n_total)), human_bytes(static_cast<uint64_t>(per_second)));
+  }
+  if (per_second > 0) {
+    more += fmt::format("{}{} left", more.empty() ? "" : ", ",
+                        human_seconds(static_cast<double>(n_total - n_done) / per_second));
+  }
+  talk("\r{} {:3.0f}% ▕{}\033[{}G▏ {}\033[K", label_, 100 * fraction, bar(fraction, 20), label_.size() + 28, more);
   std::fflush(stderr);
   drawn_ms_ = now;
   is_shown_ = true;

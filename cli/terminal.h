@@ -47,16 +47,22 @@ bool is_terminal(int file_descriptor);
 std::string for_terminal(std::string_view text, bool is_terminal);
 
 /// A progress line on stderr, drawn only on a terminal and only once the work has lasted half a second; erased at the
-/// end.
+/// end. Of bytes, it also shows how many there are and how many come a second.
 class Progress {
  public:
-  explicit Progress(std::string label);
-  ~Progress();
+  enum class Unit : uint8_t { kParts, kBytes };
+
+  explicit Progress(std::string label, Unit unit = Unit::kParts);
+  ~Progress() { erase(); }
   void update(int64_t n_done, int64_t n_total);
+  /// Takes the line away, for something else to be said; the next update draws it again.
+  void erase();
 
  private:
   std::string label_;
+  Unit unit_;
   int64_t start_ms_;
+  int64_t n_at_start_ = -1;  ///< done before the first update, so no part of the speed
   int64_t drawn_ms_ = 0;
   bool is_shown_ = false;
 };

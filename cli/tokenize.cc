@@ -35,6 +35,7 @@ constexpr const char* kExample =
 
 struct Options {
   std::string model;
+  ModelSearch search{.needs_weights = false};
   std::optional<std::string> text;
   std::optional<std::string> ids;
   std::string file;
@@ -56,10 +57,10 @@ struct Options {
 };
 
 void add_options(CLI::App& app, Options& options) {
-  app.add_option(
-         "MODEL", options.model,
-         "folder with tokenizer files, one of them (tokenizer.json, .model, .tiktoken, ...), a .gguf, or llama2.c's "
-         "tokenizer (--vocab-size)")
+  add_model_option(
+      app, options.model, options.search,
+      "folder with tokenizer files, one of them (tokenizer.json, .model, .tiktoken, ...), a .gguf, or llama2.c's "
+      "tokenizer (--vocab-size)")
       ->required();
   auto* text = app.add_option("TEXT", options.text, "the text; '-' or nothing reads it from the standard input");
   auto* ids = app.add_option("--ids", options.ids, "decode these ids, separated by commas, instead of encoding a text");
@@ -97,6 +98,12 @@ void add_options(CLI::App& app, Options& options) {
   pair->excludes(ids)->excludes(jsonl)->excludes(count)->excludes(diff)->excludes(html);
   decoded->excludes(ids)->excludes(count)->excludes(diff)->excludes(html)->excludes(pair);
   app.footer(kExample);
+}
+
+/// Paths of the MODELs that are names.
+Status locate(Options& options) {
+  VITRO_TRY(locate_model(options.model, options.search));
+  return options.diff ? locate_model(*options.diff, options.search) : Status();
 }
 
 Result<std::unique_ptr<Tokenizer>> load(const Options& options) {
@@ -226,6 +233,7 @@ int tokenize_command(std::span<const std::string> args) {
   Options options;
   add_options(app, options);
   if (const std::optional<int> exit_code = parse_args(app, kName, args)) return *exit_code;
+  if (const Status status = locate(options); !status) return report_error(kName, status.error());
   const Result<std::unique_ptr<Tokenizer>> tokenizer = load(options);
   if (!tokenizer) return report_error(kName, tokenizer.error());
   if (is_encoding_ignored(options)) {

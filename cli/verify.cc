@@ -247,6 +247,7 @@ int verify_command(std::span<const std::string> args) {
       "text with stored results of a reference; token by token against the whole pass, bit for bit. The reference's "
       "cache is float32.");
   std::string model, cache_type = "f32";
+  ModelSearch search;
   auto* folders = app.add_option("DIR", options.folders, "folders with expected.json");
   auto* all =
       app.add_option("--all", options.all,
@@ -257,6 +258,7 @@ int verify_command(std::span<const std::string> args) {
       ->type_name("DIR")
       ->check(CLI::ExistingDirectory)
       ->needs(all);
+  add_pull_flag(app, search, "--model");
   app.add_option("--model", model, "weights to use instead of each folder's own (needed for real models)")
       ->excludes(all)
       ->group("Model");
@@ -272,6 +274,9 @@ int verify_command(std::span<const std::string> args) {
   if (options.folders.empty() && options.all.empty()) {
     talk("vitro verify: name folders, or all of a folder with --all DIR ('vitro verify --help' lists the options)\n");
     return 2;
+  }
+  if (!model.empty()) {
+    if (const Status status = locate_model(model, search); !status) return report_error("verify", status.error());
   }
   options.options.model = model;
   options.options.cache_type = parse_cache_types(cache_type).value().front();  // checked with the other options

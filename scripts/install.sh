@@ -9,8 +9,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 build_packages=(g++ cmake ninja-build ccache libfmt-dev libcli11-dev nlohmann-json3-dev libexpected-dev libedit-dev
-                libgtest-dev libbenchmark-dev)
-demo_packages=(python3 python3-venv ca-certificates)
+                libcurl4-openssl-dev libssl-dev libarchive-dev ca-certificates libgtest-dev libbenchmark-dev)
+demo_packages=(python3 python3-venv)
 ci_packages=(clang clang-format libclang-rt-14-dev)
 venv=${VITRO_VENV:-.venv}
 

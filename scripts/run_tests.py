@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-EXCUSED_SKIP = re.compile(r"fetch_models|processor", re.IGNORECASE)
+EXCUSED_SKIP = re.compile(r"vitro pull|processor", re.IGNORECASE)
 TAIL_LINES = 60
 
 

@@ -131,7 +131,7 @@ Result<RenderedChat> render_chatml(const ChatRequest& request) {
 
 TEST_F(ChatOnModel, SmolLm2) {
   const auto path = cached_model("smollm2-135m-instruct-q4_1.gguf");
-  if (!path) GTEST_SKIP() << "smollm2-135m-instruct-q4_1.gguf is not there; scripts/fetch_models.py brings it";
+  if (!path) GTEST_SKIP() << "smollm2-135m-instruct-q4_1.gguf is not there; 'vitro pull' brings it";
   const auto checkpoint = Checkpoint::open(*path);
   ASSERT_TRUE(checkpoint.has_value());
   const auto tokenizer = load_gguf_tokenizer(*checkpoint->gguf());

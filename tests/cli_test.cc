@@ -131,7 +131,7 @@ TEST(Cli, HelpShowsAnExample) {
 TEST(Cli, DemoSaysHowToGetItsModel) {
   TempFolder nothing;
   const Ran ran = vitro("demo", "VITRO_CACHE=" + nothing.path().string());
-  expect_refused(ran, "scripts/fetch_models.py smollm2");
+  expect_refused(ran, "vitro pull smollm2");
   expect_one_line(ran);
 }
 
@@ -753,9 +753,20 @@ TEST(TokenizerTrain, WrongUsageIsTwo) {
   expect_refused(vitro("tokenizer train " + text + " --output /no/such/folder/x"), "there is no folder");
 }
 
+TEST(Bench, SaysWhatItCanMeasure) {
+  EXPECT_EQ(vitro("bench").code, 2);
+  EXPECT_EQ(vitro("bench --help").code, 0);
+  EXPECT_NE(vitro("bench --help").out.find("machine"), std::string::npos);
+  const Ran unknown = vitro("bench machin");
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_NE(unknown.out.find("did you mean 'machine'"), std::string::npos) << unknown.out;
+  EXPECT_EQ(vitro("bench machine --thread 2").code, 2);
+  expect_refused(vitro("bench machine --threads 0"), "expected 1 to 1024");
+}
+
 TEST(Demo, ShowsParisAndTheSameText) {
   if (!cached_model("smollm2-135m-instruct-q4_1.gguf"))
-    GTEST_SKIP() << "smollm2-135m-instruct-q4_1.gguf is not there; scripts/fetch_models.py brings it";
+    GTEST_SKIP() << "smollm2-135m-instruct-q4_1.gguf is not there; 'vitro pull' brings it";
   const Ran ran = vitro("demo");
   EXPECT_EQ(ran.code, 0) << ran.out;
   EXPECT_NE(ran.out.find("Paris"), std::string::npos) << ran.out;

@@ -1,5 +1,5 @@
 // Real models against stored answers of a reference: ids, most likely tokens, greedy text, loss. Needs the files that
-// scripts/fetch_models.py brings, and skips without them.
+// `vitro pull` brings, and skips without them.
 #include <gtest/gtest.h>
 
 #include "generate/generate.h"
@@ -14,7 +14,7 @@ namespace {
 
 void verify_real_model(const std::filesystem::path& folder, const std::string& file) {
   const auto model = cached_model(file);
-  if (!model) GTEST_SKIP() << file << " is not there; scripts/fetch_models.py brings it";
+  if (!model) GTEST_SKIP() << file << " is not there; 'vitro pull' brings it";
   Bench bench(best_kernel_table(), 2);
   const auto report = verify_folder(folder, {.model = *model}, bench.ctx);
   ASSERT_TRUE(report.has_value()) << report.error().message;
@@ -39,7 +39,7 @@ TEST(RealModel, Gemma3LongText) {
 // types.
 void expect_invariant(const std::string& file) {
   const auto path = cached_model(file);
-  if (!path) GTEST_SKIP() << file << " is not there; scripts/fetch_models.py brings it";
+  if (!path) GTEST_SKIP() << file << " is not there; 'vitro pull' brings it";
   Bench one(best_kernel_table(), 1), two(best_kernel_table(), 2);
   const auto model = load(*path, two);
   std::vector<int32_t> ids;

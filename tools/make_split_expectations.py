@@ -17,10 +17,11 @@ import regex
 from tokenizers import Regex, pre_tokenizers
 
 OUT = pathlib.Path(__file__).resolve().parent.parent / "tests/data/tokens/random-splits.json"
-CHARACTERS = "aabbccAB12' \n\r\té中文の\u0301\u00a0\u2028٣ⅫſK😀-_."
+CHARACTERS = "aabbccAB12' \n\r\té中文のカ한\u0301\u00a0\u2028٣ⅫſK😀-_."
 LITERALS = ["a", "b", "c", "A", "é", "中", "'", " ", "1", r"\n", r"\.", "-", "_", r"\x61", r"\u4e2d"]
 CLASSES = [r"\p{L}", r"\p{N}", r"\P{L}", r"\s", r"\S", r"\d", r"\p{Lu}", r"\p{M}", ".", r"[^\s\p{L}\p{N}]", "[a-c]", "[^a]",
-           r"[^\r\n\p{L}\p{N}]", r"[\p{Ll}\p{M}]", r"[ab\d]", r"[\s\S]", "[a[bc]1]", r"[\p{L}&&[^ab]]", r"[^\p{L}&&[^中]]"]
+           r"[^\r\n\p{L}\p{N}]", r"[\p{Ll}\p{M}]", r"[ab\d]", r"[\s\S]", "[a[bc]1]", r"[\p{L}&&[^ab]]", r"[^\p{L}&&[^中]]",
+           r"\p{Han}", r"\P{Han}", r"[\p{L}&&[^\p{Han}]]", r"[\p{Hiragana}\p{Katakana}]", r"\p{Hangul}"]
 FOLDED = ["a", "b", "s", "k", "'", "1", "[ab]", "[sk]", "[^a]", r"\s", r"\p{L}"]
 
 

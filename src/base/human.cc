@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <optional>
 #include <span>
 
@@ -108,6 +109,15 @@ std::string human_count(int64_t n) {
   const size_t first = digits[0] == '-' ? 1 : 0;
   for (size_t i = digits.size(); i > first + 3; i -= 3) digits.insert(i - 3, ",");
   return digits;
+}
+
+std::string human_seconds(double seconds) {
+  constexpr int kMinute = 60, kHour = 3600;
+  if (!(seconds < 99.0 * kHour)) return "over 99 h";
+  const int n = static_cast<int>(std::lround(std::max(seconds, 0.0)));
+  if (n < kMinute) return fmt::format("{} s", n);
+  if (n < kHour) return fmt::format("{} min {} s", n / kMinute, n % kMinute);
+  return fmt::format("{} h {} min", n / kHour, n % kHour / kMinute);
 }
 
 }  // namespace vitro

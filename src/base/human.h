@@ -27,4 +27,7 @@ Result<int64_t> parse_amount(std::string_view text);
 /// 3821079552 -> "3,821,079,552".
 std::string human_count(int64_t n);
 
+/// 45.2 -> "45 s", 190 -> "3 min 10 s", 7300 -> "2 h 1 min"; more than 99 h as "over 99 h".
+std::string human_seconds(double seconds);
+
 }  // namespace vitro

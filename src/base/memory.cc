@@ -1,5 +1,7 @@
 #include "base/memory.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <fstream>
 #include <limits>
@@ -32,6 +34,15 @@ int64_t available_memory_bytes() {
   const auto used = read_number("/sys/fs/cgroup/memory.current", "");
   if (limit && used) available = std::min(available, std::max(*limit - *used, int64_t{0}));
   return available;
+}
+
+int64_t heap_bytes() {
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
+  const struct mallinfo2 info = ::mallinfo2();
+  return static_cast<int64_t>(info.uordblks + info.hblkhd);
+#else
+  return 0;
+#endif
 }
 
 Status check_memory(int64_t n_bytes, const char* purpose) {

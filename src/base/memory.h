@@ -11,6 +11,10 @@ namespace vitro {
 /// limit of the process's control group. The largest int64 where the system does not say.
 int64_t available_memory_bytes();
 
+/// Bytes that the C++ heap has given out at this moment, as glibc counts them: the difference of two calls is what was
+/// made between them and still lives. 0 where the heap does not say (other C libraries, sanitizers).
+int64_t heap_bytes();
+
 /// OutOfMemory, with both numbers, if `n_bytes` are more than is available. `purpose` names what asks, e.g. "the
 /// weights".
 Status check_memory(int64_t n_bytes, const char* purpose);

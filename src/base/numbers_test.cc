@@ -74,6 +74,15 @@ TEST(Human, ThousandsOfPositionsAreBinaryThoseOfTokensAreNot) {
   EXPECT_FALSE(parse_amount("9999999999T"));
 }
 
+TEST(Human, Seconds) {
+  EXPECT_EQ(human_seconds(-1), "0 s");
+  EXPECT_EQ(human_seconds(45.2), "45 s");
+  EXPECT_EQ(human_seconds(59.6), "1 min 0 s");
+  EXPECT_EQ(human_seconds(190), "3 min 10 s");
+  EXPECT_EQ(human_seconds(7300), "2 h 1 min");
+  EXPECT_EQ(human_seconds(std::numeric_limits<double>::quiet_NaN()), "over 99 h");
+}
+
 TEST(Human, Counts) {
   EXPECT_EQ(human_count(0), "0");
   EXPECT_EQ(human_count(999), "999");

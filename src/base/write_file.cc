@@ -11,6 +11,8 @@
 #include <random>
 #include <string>
 
+#include "base/unique_fd.h"
+
 namespace vitro {
 namespace {
 
@@ -69,15 +71,12 @@ class NewFile {
   bool is_kept_ = false;
 };
 
-/// The name itself is on the disk once the folder is.
-void sync_folder(const std::filesystem::path& folder) {
-  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return;  // the file is whole in any case
-  ::fsync(fd);
-  ::close(fd);
-}
-
 }  // namespace
+
+void sync_folder(const std::filesystem::path& folder) {
+  const UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd) ::fsync(fd.get());
+}
 
 Status write_file(const std::filesystem::path& path, std::string_view contents, bool may_replace) {
   std::error_code error;

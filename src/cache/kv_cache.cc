@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/checked_math.h"
+#include "base/held_bytes.h"
 #include "tensor/transpose.h"
 
 namespace vitro {
@@ -92,8 +93,8 @@ Status check_heads(const KvCacheSpec& spec) {
 
 Status check_page_size(int64_t page_size) {
   if (page_size >= 8 && page_size <= kMaxPageSize && page_size % 8 == 0) return {};
-  return fail(ErrorCode::kInvalidArgument, "cache page size {}: expected a multiple of 8 from 8 to {}", page_size,
-              kMaxPageSize);
+  return fail(ErrorCode::kInvalidArgument, "cache page size {}: expected a multiple of 8 from 8 to {} (--page-size)",
+              page_size, kMaxPageSize);
 }
 
 int64_t kv_page_bytes(const KvCacheSpec& spec, const KvLayerShape& layer) { return page_layout(spec, layer).n_bytes(); }
@@ -118,12 +119,23 @@ Result<int64_t> kv_cache_bytes(const KvCacheSpec& spec) {
     const bool has_size = layer_bytes && n_bytes && *n_bytes <= kMostBytes;
     if (!has_size || n_pages > std::numeric_limits<int32_t>::max()) {
       return fail(ErrorCode::kInvalidArgument,
-                  "a key-value cache of {} pages of {} positions is more than can be numbered; ask for less context or "
-                  "larger pages",
+                  "a key-value cache of {} pages of {} positions is more than can be numbered; ask for less with "
+                  "--context or larger pages with --page-size",
                   n_pages, spec.page_size);
     }
   }
   return static_cast<int64_t>(*n_bytes);
+}
+
+int64_t kv_table_bytes(const KvCacheSpec& spec) {
+  const auto n_layer = std::ssize(spec.layers), n_group = std::ssize(spec.groups);
+  int64_t n_bytes = n_layer * static_cast<int64_t>(sizeof(KvLayerShape) + sizeof(int64_t)) +
+                    n_group * static_cast<int64_t>(sizeof(PageGroupShape) + sizeof(PageGroup)) +
+                    spec.n_sequences * static_cast<int64_t>(sizeof(int64_t));
+  for (const PageGroupShape& group : spec.groups) {
+    n_bytes += PageGroup::table_bytes(group, spec.page_size, spec.n_sequences, spec.n_positions);
+  }
+  return n_bytes;
 }
 
 Result<KvCache> KvCache::allocate(const KvCacheSpec& spec) {
@@ -131,6 +143,8 @@ Result<KvCache> KvCache::allocate(const KvCacheSpec& spec) {
   KvCache cache;
   cache.spec_ = spec;
   VITRO_TRY_ASSIGN(cache.storage_, Buffer::allocate(static_cast<size_t>(n_bytes), "the key-value cache"));
+  cache.layer_offset_.reserve(spec.layers.size());
+  cache.groups_.reserve(spec.groups.size());
   int64_t offset = 0;
   for (const KvLayerShape& layer : spec.layers) {
     cache.layer_offset_.push_back(offset);
@@ -141,6 +155,13 @@ Result<KvCache> KvCache::allocate(const KvCacheSpec& spec) {
   }
   cache.lengths_.resize(static_cast<size_t>(spec.n_sequences));
   return cache;
+}
+
+int64_t KvCache::n_table_bytes() const {
+  int64_t n_bytes = held_bytes(spec_.layers) + held_bytes(spec_.groups) + held_bytes(layer_offset_) +
+                    held_bytes(groups_) + held_bytes(lengths_);
+  for (const PageGroup& group : groups_) n_bytes += group.n_bytes();
+  return n_bytes;
 }
 
 Status KvCache::reserve(SequenceId sequence, int64_t n_positions) {

@@ -50,6 +50,9 @@ int64_t kv_position_bytes(const KvCacheSpec& spec);
 /// whose scales do not divide the heads of a layer, more pages than have numbers, or bytes that do not fit into 64
 /// bits.
 Result<int64_t> kv_cache_bytes(const KvCacheSpec& spec);
+/// Bytes of the tables beside the pages, exactly: which pages each sequence has, who owns a page, where layers begin.
+/// For a spec that kv_cache_bytes accepts.
+int64_t kv_table_bytes(const KvCacheSpec& spec);
 
 /// One thread at a time. Allocates nothing after construction.
 class KvCache {
@@ -81,6 +84,7 @@ class KvCache {
   const KvCacheSpec& spec() const { return spec_; }
   int64_t n_free_pages(int64_t group = 0) const { return groups_[static_cast<size_t>(group)].n_free_pages(); }
   int64_t n_bytes() const { return static_cast<int64_t>(storage_.size()); }
+  int64_t n_table_bytes() const;
 
  private:
   void copy_page(int64_t group, PageCopy copy);

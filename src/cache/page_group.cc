@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/checked_math.h"
+#include "base/held_bytes.h"
 
 namespace vitro {
 
@@ -23,6 +24,19 @@ PageGroup::PageGroup(const PageGroupShape& shape, int64_t page_size, int64_t n_s
       free_(static_cast<size_t>(shape.n_pages)) {
   std::iota(free_.rbegin(), free_.rend(), 0);  // page 0 is taken first
   for (Table& table : tables_) table.ids.reserve(static_cast<size_t>(pages_for(n_positions, page_size)));
+}
+
+int64_t PageGroup::table_bytes(const PageGroupShape& shape, int64_t page_size, int64_t n_sequences,
+                               int64_t n_positions) {
+  constexpr int64_t kId = sizeof(int32_t);
+  const auto table = static_cast<int64_t>(sizeof(Table));
+  return n_sequences * (table + pages_for(n_positions, page_size) * kId) + shape.n_pages * 2 * kId;
+}
+
+int64_t PageGroup::n_bytes() const {
+  int64_t n_bytes = held_bytes(tables_) + held_bytes(n_owners_) + held_bytes(free_);
+  for (const Table& table : tables_) n_bytes += held_bytes(table.ids);
+  return n_bytes;
 }
 
 // Pages at the front that no row from position `length` on sees.

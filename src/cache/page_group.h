@@ -37,6 +37,12 @@ class PageGroup {
  public:
   PageGroup(const PageGroupShape& shape, int64_t page_size, int64_t n_sequences, int64_t n_positions);
 
+  /// Bytes of the tables that the constructor makes: for each sequence its pages, for each page its owners and its
+  /// place in the list of free ones.
+  static int64_t table_bytes(const PageGroupShape& shape, int64_t page_size, int64_t n_sequences, int64_t n_positions);
+  /// Bytes of the tables that are there.
+  int64_t n_bytes() const;
+
   /// Pages that grow() would lack; 0: it can be called.
   int64_t n_missing(SequenceId sequence, int64_t length, int64_t n_positions) const;
   /// Makes positions [length, n_positions) of a sequence writable, having given back the pages that no row from

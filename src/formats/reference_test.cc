@@ -95,7 +95,7 @@ TEST(Reference, AgreesOverTheRealModels) {
     return name.substr(0, kPrefix.size()) == kPrefix ? testing::cached_model(name.substr(kPrefix.size()))
                                                      : std::nullopt;
   };
-  if (compare_files(find) == 0) GTEST_SKIP() << "no downloaded model is there; scripts/fetch_models.py brings them";
+  if (compare_files(find) == 0) GTEST_SKIP() << "no downloaded model is there; 'vitro pull' brings them";
 }
 
 TEST(Reference, OpensEveryGoldenFolder) {

@@ -1,6 +1,7 @@
 #include "formats/tensor_table.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 #include "formats/quote_name.h"
@@ -39,6 +40,16 @@ const WeightEntry* find_entry(const WeightIndex& tensors, std::string_view name)
   const auto at = std::lower_bound(tensors.begin(), tensors.end(), name,
                                    [](const WeightEntry& entry, std::string_view key) { return entry.name < key; });
   return at != tensors.end() && at->name == name ? &*at : nullptr;
+}
+
+std::string type_names(const WeightIndex& tensors) {
+  std::map<DType, uint64_t> n_bytes;
+  for (const WeightEntry& entry : tensors) n_bytes[entry.dtype] += entry.end - entry.begin;
+  std::vector<std::pair<DType, uint64_t>> types(n_bytes.begin(), n_bytes.end());
+  std::stable_sort(types.begin(), types.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::string out;
+  for (const auto& [dtype, ignored] : types) out += fmt::format("{}{}", out.empty() ? "" : " ", dtype_info(dtype).name);
+  return out;
 }
 
 }  // namespace vitro

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -21,5 +22,8 @@ std::vector<WeightEntry*> by_offset(WeightIndex& tensors);
 
 /// The entry of that name in a sorted index, or null.
 const WeightEntry* find_entry(const WeightIndex& tensors, std::string_view name);
+
+/// Names of the types, those with most bytes first: "Q4_1 F32".
+std::string type_names(const WeightIndex& tensors);
 
 }  // namespace vitro

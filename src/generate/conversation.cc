@@ -55,9 +55,11 @@ Result<Value> load_conversation(const std::filesystem::path& path) {
                 kMaxFileBytes);
   }
   VITRO_TRY_ASSIGN(const Value document, parse_json(file.text(), path.string()));
+  if (document.as_array()) return document;
   const Value* messages = document.find("messages");
   if (messages) return *messages;
-  return fail(ErrorCode::kCorrupt, "{}: no \"messages\" in {}; a saved conversation is {{\"messages\": [...]}}",
+  return fail(ErrorCode::kCorrupt,
+              "{}: no \"messages\" in {}; a conversation is {{\"messages\": [...]}} or a list of messages",
               path.string(), to_string(document));
 }
 
@@ -95,7 +97,12 @@ std::optional<ChatInput> ChatInputReader::push_quoted(std::string_view line) {
   return message(std::move(whole));
 }
 
-std::optional<ChatInput> ChatInputReader::finish() {
+Result<std::optional<ChatInput>> ChatInputReader::finish() {
+  if (is_quoted_) {
+    clear();
+    return fail(ErrorCode::kInvalidArgument, "the input ends inside of {} without its end; the message was not sent",
+                kQuote);
+  }
   std::string whole = std::move(text_);
   clear();
   if (whole.ends_with('\n')) whole.pop_back();

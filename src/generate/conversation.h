@@ -31,8 +31,8 @@ class ChatInputReader {
   /// `line`: without its end; it may hold line breaks (pasted), and is then no command. Nothing: more is needed, or the
   /// line was blank.
   std::optional<ChatInput> push(std::string_view line);
-  /// No more lines come: what was begun.
-  std::optional<ChatInput> finish();
+  /// No more lines come: what was begun. InvalidArgument inside of """: half a message is none.
+  Result<std::optional<ChatInput>> finish();
   /// A message was begun and goes on.
   bool is_open() const { return is_quoted_ || is_continued_; }
   /// Forgets what was begun.

@@ -22,10 +22,18 @@ TEST(Conversation, ComesBackAsItWasSaved) {
   EXPECT_EQ(to_string(*loaded), to_string(Value(messages)));
 }
 
+TEST(Conversation, MayBeABareListOfMessages) {
+  TempFolder folder;
+  std::ofstream(folder.path() / "list") << R"([{"role": "user", "content": "Hi"}])";
+  const auto loaded = load_conversation(folder.path() / "list");
+  ASSERT_TRUE(loaded.has_value());
+  EXPECT_EQ(to_string(*loaded), to_string(Value(Value::Array{chat_message("user", "Hi")})));
+}
+
 TEST(Conversation, OtherFilesAreRefused) {
   TempFolder folder;
   EXPECT_EQ(load_conversation(folder.path() / "none").error().code, ErrorCode::kNotFound);
-  for (const char* text : {"", "{", "[]", "{\"message\": []}", "\xFF"}) {
+  for (const char* text : {"", "{", "7", "{\"message\": []}", "\xFF"}) {
     std::ofstream(folder.path() / "bad") << text;
     EXPECT_EQ(load_conversation(folder.path() / "bad").error().code, ErrorCode::kCorrupt) << text;
   }
@@ -41,7 +49,9 @@ std::string read(const std::vector<std::string>& lines) {
     out += ';';
   };
   for (const std::string& line : lines) add(reader.push(line));
-  add(reader.finish());
+  const auto rest = reader.finish();
+  if (!rest) return out + "!";
+  add(*rest);
   EXPECT_FALSE(reader.is_open());
   return out;
 }
@@ -51,6 +61,8 @@ TEST(ChatInput, OneLineIsOneMessage) {
   EXPECT_EQ(read({"a\xFF"}), "a\xEF\xBF\xBD;");
   EXPECT_EQ(read({"pasted\nlines\n"}), "pasted\nlines\n;");
 }
+
+TEST(ChatInput, HalfAQuotedMessageIsNotSent) { EXPECT_EQ(read({"a", "\"\"\"", "half"}), "a;!"); }
 
 TEST(ChatInput, ABackslashGoesOn) {
   EXPECT_EQ(read({"a\\", "b\\", "c", "d"}), "a\nb\nc;d;");
@@ -64,7 +76,7 @@ TEST(ChatInput, QuotesHoldLines) {
   EXPECT_EQ(read({"\"\"\"", "a", "\"\"\""}), "a;");
   EXPECT_EQ(read({"\"\"\"a\"\"\""}), "a;");
   EXPECT_EQ(read({"\"\"\"\"\"\""}), "");
-  EXPECT_EQ(read({"\"\"\"a", "b"}), "a\nb;");
+  EXPECT_EQ(read({"\"\"\"a", "b"}), "!");
 }
 
 TEST(ChatInput, SlashesAreCommands) {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/clock.h"
+#include "base/held_bytes.h"
 #include "generate/stop.h"
 #include "tokens/stream_decoder.h"
 
@@ -28,9 +29,11 @@ struct RowSoftmax {
   double probability(float logit) const { return std::exp(static_cast<double>(logit) - max) / sum; }
 };
 
-std::vector<Alternative> top_of(std::span<const float> logits, int n, const RowSoftmax& softmax) {
+// `ids` is scratch.
+std::vector<Alternative> top_of(std::span<const float> logits, int n, const RowSoftmax& softmax,
+                                std::vector<int32_t>& ids) {
   if (n <= 0) return {};
-  std::vector<int32_t> ids(logits.size());
+  ids.resize(logits.size());
   for (size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<int32_t>(i);
   const auto n_top = std::min(static_cast<size_t>(std::max(n, 0)), ids.size());
   std::partial_sort(ids.begin(), ids.begin() + static_cast<ptrdiff_t>(n_top), ids.end(), [&](int32_t a, int32_t b) {
@@ -68,6 +71,9 @@ Status check_request(const LogitsSource& source, std::span<const int32_t> prompt
   return {};
 }
 
+// Tokens that can be generated: one more than there is room for, because the last one is not fed.
+int64_t n_most(const GenerateOptions& options, int64_t n_room) { return std::min(options.max_tokens, n_room + 1); }
+
 // One run of the loop.
 class Loop {
  public:
@@ -78,6 +84,10 @@ class Loop {
         text_(tokenizer, options.stop_strings) {}
 
   Status run(std::span<const float> logits, std::span<const int32_t> prompt, const TokenCallback& on_token) {
+    const auto n_new = static_cast<size_t>(n_most(options_, source_.room()));
+    history_.reserve(prompt.size() + n_new);
+    out_.ids.reserve(n_new);
+    if (options_.n_top > 0) top_ids_.reserve(logits.size());
     history_.assign(prompt.begin(), prompt.end());
     n_prompt_ = static_cast<int64_t>(prompt.size());
     while (true) {
@@ -91,7 +101,10 @@ class Loop {
     }
   }
 
-  Generated take() { return std::move(out_); }
+  Generated take() {
+    out_.buffer_bytes = sampler_.n_bytes() + held_bytes(history_) + held_bytes(out_.ids) + held_bytes(top_ids_);
+    return std::move(out_);
+  }
 
  private:
   // Samples, reports; false when the text has ended.
@@ -106,7 +119,7 @@ class Loop {
     if (options_.has_probabilities || options_.n_top > 0) {
       const RowSoftmax softmax(logits);
       token.probability = softmax.probability(logits[static_cast<size_t>(id)]);
-      top = top_of(logits, options_.n_top, softmax);
+      top = top_of(logits, options_.n_top, softmax, top_ids_);
       token.top = top;
     }
     out_.text += token.text;
@@ -135,6 +148,7 @@ class Loop {
   Sampler sampler_;
   TextStream text_;
   std::vector<int32_t> history_;
+  std::vector<int32_t> top_ids_;
   int64_t n_prompt_ = 0;
   Generated out_;
 };
@@ -144,7 +158,14 @@ class Loop {
 std::string_view stop_reason_name(StopReason reason) { return kReasonNames[static_cast<size_t>(reason)]; }
 
 std::vector<Alternative> top_alternatives(std::span<const float> logits, int n) {
-  return top_of(logits, n, RowSoftmax(logits));
+  std::vector<int32_t> ids;
+  return top_of(logits, n, RowSoftmax(logits), ids);
+}
+
+int64_t generation_bytes(const GenerateOptions& options, int64_t vocab_size, int64_t n_prompt, int64_t n_room) {
+  const int64_t n_new = n_most(options, n_room);
+  const int64_t n_ids = n_prompt + 2 * n_new + (options.n_top > 0 ? vocab_size : 0);
+  return sampler_bytes(options.sampler, vocab_size) + n_ids * static_cast<int64_t>(sizeof(int32_t));
 }
 
 Result<Generated> generate(LogitsSource& source, const Tokenizer* tokenizer, std::span<const int32_t> prompt,

@@ -63,7 +63,11 @@ struct Generated {
   double prompt_seconds = 0;    ///< until the logits after the prompt were there
   double generate_seconds = 0;  ///< from then to the end: sampling, passes, and what the callback does
   int64_t n_passes = 0;         ///< passes in that time: one a token but the first
+  int64_t buffer_bytes = 0;     ///< what the loop held: sampler, ids, ranks of alternatives
 };
+
+/// Bytes of the loop's buffers for a prompt of n_prompt tokens where n_room more fit behind it; texts are not counted.
+int64_t generation_bytes(const GenerateOptions& options, int64_t vocab_size, int64_t n_prompt, int64_t n_room);
 
 /// Feeds the prompt, then samples until something ends it. `tokenizer` may be null (then there is no text and no stop
 /// strings). InvalidArgument: an empty prompt, a prompt that leaves no room, bad sampler options, NaN logits.

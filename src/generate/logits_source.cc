@@ -13,7 +13,9 @@ Result<std::span<const float>> CachedLogits::feed(std::span<const int32_t> ids) 
 
 int64_t CachedLogits::room() const { return session_.plan().shape.n_ctx - session_.length(sequence_); }
 
-UncachedLogits::UncachedLogits(Session& session, SequenceId sequence) : session_(session), sequence_(sequence) {}
+UncachedLogits::UncachedLogits(Session& session, SequenceId sequence) : session_(session), sequence_(sequence) {
+  ids_.reserve(static_cast<size_t>(session.plan().shape.n_ctx));
+}
 
 Result<std::span<const float>> UncachedLogits::feed(std::span<const int32_t> ids) {
   if (ids_.empty()) prompt_len_ = static_cast<int64_t>(ids.size());

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/check.h"
+#include "base/held_bytes.h"
 #include "base/memory.h"
 
 namespace vitro {
@@ -24,8 +25,24 @@ Session::Session(std::shared_ptr<const Model> model, SessionPlan plan, KvCache c
   for (SequenceState& state : states_) state.ids.reserve(static_cast<size_t>(plan_.shape.n_ctx));
   batch_ids_.reserve(static_cast<size_t>(plan_.shape.n_batch));
   batch_rows_.reserve(static_cast<size_t>(plan_.shape.n_sequences));
-  logit_rows_.reserve(static_cast<size_t>(plan_.shape.n_batch));
+  logit_rows_.reserve(static_cast<size_t>(std::max(plan_.shape.n_batch, plan_.shape.n_sequences)));
   for (SequenceId s = 0; s < plan_.shape.n_sequences; ++s) begin(s, {});
+}
+
+SessionBytes Session::held() const {
+  static_assert(sizeof(SequenceState) == kSequenceRecordBytes);
+  SessionBytes held;
+  held.cache_bytes = cache_.n_bytes();
+  held.activation_bytes = acts_.n_bytes();
+  held.page_table_bytes = cache_.n_table_bytes() + held_bytes(plan_.cache.layers) + held_bytes(plan_.cache.groups);
+  held.attend_table_bytes = acts_.n_table_bytes();
+  held.sequence_bytes = held_bytes(states_);
+  for (const SequenceState& state : states_) {
+    held.sequence_bytes += held_bytes(state.ids) + held_bytes(state.rotary);
+    for (const Rotary& rotary : state.rotary) held.sequence_bytes += held_bytes(rotary.frequencies);
+  }
+  held.batch_bytes = held_bytes(batch_ids_) + held_bytes(batch_rows_) + held_bytes(logit_rows_);
+  return held;
 }
 
 void Session::begin(SequenceId sequence, const BeginOptions& options) {

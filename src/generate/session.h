@@ -92,6 +92,8 @@ class Session {
   const Model& model() const { return *model_; }
   const SessionPlan& plan() const { return plan_; }
   const KvCache& cache() const { return cache_; }
+  /// What the session holds, asked of every owner: the plan's figures, found another way.
+  SessionBytes held() const;
   OpContext& ctx() { return ctx_; }
 
  private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/held_bytes.h"
 
 namespace vitro {
 namespace {
@@ -87,6 +88,13 @@ std::array<ActivationSlot, kNActs> activation_slots(const ModelConfig& config, c
   set({Act::kLogits, limits.n_logits, config.vocab_size, Step::kHead, Step::kAfter});
   return slots;
 }
+
+int64_t attend_table_bytes(const ModelConfig& config, const BatchLimits& limits) {
+  const int64_t heads = widest(config).n_kv_head * static_cast<int64_t>(sizeof(KvHead));
+  return limits.n_sequences * (heads + static_cast<int64_t>(sizeof(AttendSequence)));
+}
+
+int64_t Activations::n_table_bytes() const { return held_bytes(kv_heads_) + held_bytes(attend_sequences_); }
 
 Activations::Activations(const std::array<ActivationSlot, kNActs>& slots, const std::array<int64_t, kNActs>& offsets,
                          Buffer arena, const ModelConfig& config, const BatchLimits& limits)

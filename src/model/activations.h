@@ -94,6 +94,10 @@ struct ActivationSlot {
 /// Buffers of this model, indexed by Act; unused ones have no rows. Pure.
 std::array<ActivationSlot, kNActs> activation_slots(const ModelConfig& config, const BatchLimits& limits);
 
+/// Bytes of the tables that attention makes for each layer: where the keys and values of each head of each sequence
+/// lie.
+int64_t attend_table_bytes(const ModelConfig& config, const BatchLimits& limits);
+
 /// The buffers, placed: owns the arena and the small tables a pass needs.
 class Activations {
  public:
@@ -106,6 +110,7 @@ class Activations {
 
   const BatchLimits& limits() const { return limits_; }
   int64_t n_bytes() const { return static_cast<int64_t>(arena_.size()); }
+  int64_t n_table_bytes() const;
 
   /// Rooms for the tables that attention makes for each layer; sized for the limits, never grown by a pass.
   std::vector<KvHead>& kv_heads() { return kv_heads_; }

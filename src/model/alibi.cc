@@ -20,6 +20,7 @@ float round_to_bf16(float x) { return bf16_to_f32(f32_to_bf16(x)); }
 std::vector<float> alibi_slopes(int64_t n_head, double max_bias) {
   const auto n_low = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(n_head)));
   std::vector<float> slopes;
+  slopes.reserve(static_cast<size_t>(n_head));
   for (int64_t i = 1; i <= n_low; ++i) slopes.push_back(alibi_slope(n_low, max_bias, i));
   for (int64_t i = 1; static_cast<int64_t>(slopes.size()) < n_head; i += 2) {
     slopes.push_back(alibi_slope(2 * n_low, max_bias, i));

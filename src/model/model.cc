@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/held_bytes.h"
 #include "model/alibi.h"
 #include "model/sinusoid.h"
 #include "weights/bind.h"
@@ -28,6 +29,7 @@ class Resolver {
       if (values.empty()) break;
       all.insert(all.end(), values.begin(), values.end());
     }
+    all.shrink_to_fit();
     return all.empty() ? nullptr : head_norms_.emplace_back(std::move(all)).data();
   }
   NormWeights head_norm(std::string_view prefix, std::string_view name, QkNorm kind) const {
@@ -81,6 +83,7 @@ void resolve_weights(Model& model) {
   model.w_embed_out = resolve.matrix("", "embed_out.w");
   model.w_pos = resolve.matrix("", "pos_embed.w");
   model.embed_norm = resolve.norm("", "embed_norm");
+  model.blocks.reserve(model.config.blocks.size());
   for (int64_t layer = 0; layer < model.config.n_layer(); ++layer) {
     model.blocks.push_back(resolve.block(layer, model.config.blocks[static_cast<size_t>(layer)]));
   }
@@ -93,6 +96,8 @@ void resolve_weights(Model& model) {
 
 void collect_positions(Model& model) {
   model.rope_kinds = rope_kinds(model.config);
+  model.rope_kinds.shrink_to_fit();
+  model.rope_kind_of.reserve(model.config.blocks.size());
   for (const BlockSpec& block : model.config.blocks) {
     const auto it = std::find(model.rope_kinds.begin(), model.rope_kinds.end(), block.attn.rope);
     const bool is_rope = block.attn.position == PositionKind::kRope;
@@ -106,14 +111,63 @@ void collect_positions(Model& model) {
   }
 }
 
+// Readers add block after block: what they keep free is given back.
+void trim(ModelConfig* config) {
+  config->blocks.shrink_to_fit();
+  for (BlockSpec& block : config->blocks) {
+    block.attn.rope.short_factors.shrink_to_fit();
+    block.attn.rope.long_factors.shrink_to_fit();
+  }
+}
+
+int64_t list_bytes(const RopeSpec& rope) {
+  return static_cast<int64_t>((rope.short_factors.size() + rope.long_factors.size()) * sizeof(double));
+}
+int64_t held_list_bytes(const RopeSpec& rope) { return held_bytes(rope.short_factors) + held_bytes(rope.long_factors); }
+
+// Gains, and biases, of norms that every head has for itself.
+int64_t head_norm_bytes(const AttentionSpec& attn) {
+  if (attn.qk_norm != QkNorm::kPerHeadOwn) return 0;
+  const int64_t n_vectors = (attn.qk_norm_spec.has_gain ? 1 : 0) + (attn.qk_norm_spec.has_bias ? 1 : 0);
+  return n_vectors * (attn.n_head + attn.n_kv_head) * attn.d_head * static_cast<int64_t>(sizeof(float));
+}
+
 }  // namespace
+
+int64_t model_table_bytes(const ModelConfig& config) {
+  int64_t n_bytes = config.n_layer() * static_cast<int64_t>(sizeof(BlockSpec) + sizeof(BlockWeights) + sizeof(int));
+  for (const BlockSpec& block : config.blocks) n_bytes += list_bytes(block.attn.rope) + head_norm_bytes(block.attn);
+  for (const RopeSpec& kind : rope_kinds(config)) n_bytes += static_cast<int64_t>(sizeof(RopeSpec)) + list_bytes(kind);
+  if (config.position == PositionKind::kSinusoidal)
+    n_bytes += config.d_model / 2 * static_cast<int64_t>(sizeof(double));
+  const AttentionSpec* alibi = alibi_spec(config);
+  return n_bytes + (alibi ? alibi->n_head * static_cast<int64_t>(sizeof(float)) : 0);
+}
+
+int64_t held_table_bytes(const Model& model) {
+  int64_t n_bytes = held_bytes(model.config.blocks) + held_bytes(model.blocks) + held_bytes(model.rope_kind_of) +
+                    held_bytes(model.rope_kinds) + held_bytes(model.sinusoid) + held_bytes(model.alibi_slopes);
+  for (const BlockSpec& block : model.config.blocks) n_bytes += held_list_bytes(block.attn.rope);
+  for (const RopeSpec& kind : model.rope_kinds) n_bytes += held_list_bytes(kind);
+  for (const std::vector<float>& norms : model.head_norms) n_bytes += held_bytes(norms);
+  return n_bytes;
+}
 
 std::vector<Rotary> rotary_for(const Model& model, int64_t seq_len) {
   std::vector<Rotary> out;
+  out.reserve(model.rope_kinds.size());
   for (const RopeSpec& spec : model.rope_kinds) {
     out.push_back({rope_frequencies(spec, seq_len, model.rope_factors), rope_attention_factor(spec)});
   }
   return out;
+}
+
+int64_t rotary_bytes(const ModelConfig& config) {
+  int64_t n_bytes = 0;
+  for (const RopeSpec& spec : rope_kinds(config)) {
+    n_bytes += static_cast<int64_t>(sizeof(Rotary)) + spec.d_rot / 2 * static_cast<int64_t>(sizeof(double));
+  }
+  return n_bytes;
 }
 
 NormOp norm_op(const NormSpec& spec, const NormWeights& weights) {
@@ -124,6 +178,7 @@ NormOp norm_op(const NormSpec& spec, const NormWeights& weights) {
 std::shared_ptr<Model> assemble_model(ModelConfig config, Tensors tensors) {
   auto model = std::make_shared<Model>();
   model->config = std::move(config);
+  trim(&model->config);
   model->tensors = std::move(tensors);
   resolve_weights(*model);
   collect_positions(*model);

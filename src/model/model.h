@@ -69,8 +69,16 @@ struct Model {
 /// description with the same shapes were filled with; `config` one that check_runnable accepts.
 std::shared_ptr<Model> assemble_model(ModelConfig config, Tensors tensors);
 
+/// Bytes of a model beside its tensors that grow with layers, heads and width: specs and views of each block, norms
+/// laid side by side, tables of positions. What a model of this description takes, and what one holds.
+int64_t model_table_bytes(const ModelConfig& config);
+int64_t held_table_bytes(const Model& model);
+
 /// Rotary positions of every kind for a sequence whose prompt has `seq_len` tokens.
 std::vector<Rotary> rotary_for(const Model& model, int64_t seq_len);
+
+/// Bytes that the rotary positions of one sequence take: a record and frequencies for each kind.
+int64_t rotary_bytes(const ModelConfig& config);
 
 /// What `norm` does with these vectors.
 NormOp norm_op(const NormSpec& spec, const NormWeights& weights);

@@ -7,6 +7,7 @@ namespace vitro {
 std::vector<double> sinusoid_frequencies(int64_t d_model) {
   constexpr double kBase = 10000.0;  // the paper's; no model has another
   std::vector<double> frequencies;
+  frequencies.reserve(static_cast<size_t>(d_model / 2));
   for (int64_t i = 0; i < d_model / 2; ++i) {
     frequencies.push_back(std::pow(kBase, -2.0 * static_cast<double>(i) / static_cast<double>(d_model)));
   }

@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/edit_distance.h"
+#include "base/nearest.h"
 #include "formats/json.h"
 #include "formats/mapped_file.h"
 #include "plan/devices_data.h"
@@ -36,6 +36,9 @@ std::string lower_case(std::string_view text) {
   return out;
 }
 
+/// A name of a file in a message: quoted, so that no terminal obeys it, and short.
+std::string shown(std::string_view name) { return json_quote(name.substr(0, 60)); }
+
 /// Reads devices from a tree; what is wrong goes into a list, with the device's name.
 class Reader {
  public:
@@ -62,7 +65,7 @@ class Reader {
     if (members == nullptr) return add("{}: expected an object, found {}", who, value.kind_name());
     for (const Value::Member& member : *members) {
       if (std::find(known.begin(), known.end(), member.first) == known.end())
-        add("{}: unknown key {}; known: {}", who, json_quote(member.first.substr(0, 60)), fmt::join(known, ", "));
+        add("{}: unknown key {}; known: {}", who, shown(member.first), fmt::join(known, ", "));
     }
   }
 
@@ -74,7 +77,7 @@ class Reader {
       if (const std::string* text = member.second.as_string())
         sources_[member.first] = *text;
       else
-        add("sources: {}: expected a text", json_quote(member.first));
+        add("sources: {}: expected a text", shown(member.first));
     }
   }
 
@@ -96,7 +99,7 @@ class Reader {
   Device read_device(const Value& item) {
     Device device;
     device.name = text(item.find("name"), "devices: name");
-    who_ = device.name;
+    who_ = shown(device.name);
     check_keys(
         item,
         {"name", "aliases", "title", "source", "memory", "bandwidth_gb_s", "peaks_tflops", "link", "power_w", "note"},
@@ -207,7 +210,7 @@ class Reader {
       names.push_back(device.name);
       for (const std::string& name : names) {
         const auto [twin, is_new] = owners.emplace(lower_case(name), device.name);
-        if (!is_new) add("the name {} occurs twice ({} and {})", json_quote(name), twin->second, device.name);
+        if (!is_new) add("the name {} occurs twice ({} and {})", shown(name), shown(twin->second), shown(device.name));
       }
     }
   }
@@ -247,8 +250,7 @@ std::string_view peak_type_name(PeakType type) { return kPeakNames[static_cast<s
 Result<PeakType> parse_peak_type(std::string_view name) {
   const auto* found = std::find(std::begin(kPeakNames), std::end(kPeakNames), name);
   if (found != std::end(kPeakNames)) return static_cast<PeakType>(found - std::begin(kPeakNames));
-  return fail(ErrorCode::kInvalidArgument, "no type of peaks {}; known: {}", json_quote(name.substr(0, 60)),
-              fmt::join(kPeakNames, ", "));
+  return fail(ErrorCode::kInvalidArgument, "no type of peaks {}; known: {}", shown(name), fmt::join(kPeakNames, ", "));
 }
 
 Result<std::vector<Device>> parse_devices(std::string_view json, std::string_view where) {
@@ -280,7 +282,7 @@ Result<const Device*> find_device(std::span<const Device> devices, std::string_v
   for (const Device& device : devices) {
     if (has_name(device, wanted)) return &device;
   }
-  return fail(ErrorCode::kNotFound, "no device {}; the nearest are {}", json_quote(name.substr(0, 100)),
+  return fail(ErrorCode::kNotFound, "no device {}; the nearest are {}", shown(name),
               fmt::join(nearest_names(devices, wanted), ", "));
 }
 

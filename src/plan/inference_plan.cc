@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/saturating.h"
+#include "model/model.h"
 #include "plan/liveness.h"
 
 namespace vitro {
@@ -101,6 +102,20 @@ Certainty weight_certainty(const ModelConfig& config, EngineKind engine) {
   return engine == EngineKind::kVitro && !check_runnable(config) ? Certainty::kEstimated : Certainty::kExact;
 }
 
+// What is neither weights nor keys, values or activations: our engine's tables; of another the ids alone are known.
+void add_tables(const ModelConfig& config, const SessionPlan& session, EngineKind engine,
+                std::vector<PlanItem>* parts) {
+  if (engine == EngineKind::kHalf) {
+    parts->push_back(product_item("ids", {{"n_sequences", session.shape.n_sequences},
+                                          {"n_ctx", session.shape.n_ctx},
+                                          {"", static_cast<int64_t>(sizeof(int32_t)), " B"}}));
+    return;
+  }
+  const std::vector<PlanItem> tables = session_table_items(session);
+  parts->insert(parts->end(), tables.begin(), tables.end());
+  parts->push_back({.name = "model tables", .amount = model_table_bytes(config), .formula = "specs of each layer"});
+}
+
 std::string largest_part(const PlanItem& item) { return item.parts.empty() ? "" : item.parts.front().name; }
 
 }  // namespace
@@ -119,9 +134,7 @@ Result<InferencePlan> plan_inference(const ModelConfig& config, const WeightsPla
   std::vector<PlanItem> parts = {std::move(weight_bytes), planned_cache_item(config, session, shape),
                                  std::move(activations)};
   if (shape.is_naive_attention) parts.push_back(naive_scores_item(config, shape));
-  parts.push_back(product_item("ids", {{"n_sequences", shape.session.n_sequences},
-                                       {"n_ctx", shape.session.n_ctx},
-                                       {"", static_cast<int64_t>(sizeof(int32_t)), " B"}}));
+  add_tables(config, session, shape.engine, &parts);
   plan.memory = sum_item("memory", std::move(parts));
   VITRO_TRY(check_amounts(plan.memory, "bytes"));
   return plan;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "model/model.h"
 #include "plan/plan_test_util.h"
 
 namespace vitro {
@@ -19,7 +20,7 @@ TEST(InferencePlan, TheArenaIsTheSessions) {
   const InferencePlan plan =
       plan_inference(model.config, model.weights({.vectors = kF32Weights, .is_panels = true}), shape).value();
   EXPECT_EQ(find_item(plan.memory, "activations")->amount, session.activation_bytes);
-  EXPECT_EQ(plan.n_bytes(), plan.weights.total().n_bytes + session.n_bytes());
+  EXPECT_EQ(plan.n_bytes(), plan.weights.total().n_bytes + session.n_bytes() + model_table_bytes(model.config));
   EXPECT_EQ(plan.peak_step, "gate and up");
   EXPECT_EQ(plan.peak_buffer, "gate");
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "model/config.h"
 #include "plan/parallel_layout.h"
 #include "plan/weight_format.h"
 
@@ -43,5 +44,7 @@ Status check_lora(const LoraSpec& lora, std::span<const TensorSlot> slots);
 /// Adapters of a slot's matrix, A [rank, cols] and B [rows, rank]: rank x (rows + cols) parameters each.
 bool is_adapted(std::string_view slot_name, LoraTargets targets);
 int64_t lora_parameters(const LoraSpec& lora, std::span<const TensorSlot> slots);
+/// Those that one token passes: of the experts', the chosen ones'.
+int64_t active_lora_parameters(const LoraSpec& lora, const ModelConfig& config, std::span<const TensorSlot> slots);
 
 }  // namespace vitro

@@ -25,9 +25,20 @@ TEST(Lora, TrainableParameters) {
   EXPECT_EQ(lora_parameters(spec(8, "v"), planned_model("llama2-70b").slots), int64_t{80} * 8 * (1024 + 8192));
 }
 
+// Two of eight experts are passed.
+TEST(Lora, AdaptersOfExperts) {
+  ModelConfig config;
+  config.blocks.resize(1);
+  config.blocks[0].ffn.moe = {.n_expert = 8, .n_expert_used = 2, .d_ff_expert = 32};
+  const std::vector<TensorSlot> slots = {{.name = "blocks.0.ffn.experts.w_up", .shape = {8, 32, 64}},
+                                         {.name = "blocks.0.attn.w_q", .shape = {64, 64}}};
+  EXPECT_EQ(lora_parameters(spec(4, "q,up"), slots), 4 * (8 * (32 + 64) + 128));
+  EXPECT_EQ(active_lora_parameters(spec(4, "q,up"), config, slots), 4 * (2 * (32 + 64) + 128));
+}
+
 TEST(Lora, FrozenWeightsInTheirFormat) {
   const auto model = planned_model("llama-7b");
-  const auto tensors = rank_tensors(model.config, model.slots, {}, 0);
+  const auto tensors = rank_tensors(model.config, model.slots, {})[0];
   const auto bytes = [&](std::string_view format) {
     return frozen_item(tensors, parse_weight_format(format).value(), {}).amount;
   };
@@ -47,20 +58,20 @@ TEST(Lora, ErrorsNameTheOption) {
   };
   EXPECT_EQ(message(spec(8, "q,v")), "");
   EXPECT_EQ(message(spec(4096, "all")), "");
-  EXPECT_NE(message(spec(0, "q")).find("lora-rank 0"), std::string::npos);
-  EXPECT_NE(message(spec(-3, "q")).find("lora-rank -3"), std::string::npos);
-  EXPECT_NE(message(spec(4097, "q")).find("lora-rank 4097"), std::string::npos);
-  EXPECT_NE(message({.targets = 0}).find("lora-targets"), std::string::npos);
+  EXPECT_NE(message(spec(0, "q")).find("--lora 0"), std::string::npos);
+  EXPECT_NE(message(spec(-3, "q")).find("--lora -3"), std::string::npos);
+  EXPECT_NE(message(spec(4097, "q")).find("--lora 4097"), std::string::npos);
+  EXPECT_NE(message({.targets = 0}).find("--lora-targets"), std::string::npos);
   const auto wrong = parse_lora_targets("q,w");
   ASSERT_FALSE(wrong);
-  EXPECT_NE(wrong.error().message.find("lora-targets 'w': there are q, k, v, o, gate, up, down, all"),
+  EXPECT_NE(wrong.error().message.find("--lora-targets 'w': there are q, k, v, o, gate, up, down, all"),
             std::string::npos)
       << wrong.error().message;
   EXPECT_FALSE(parse_lora_targets(""));
   // GPT-2 has no gate; "all" takes what is there.
   const Status missing = check_lora(spec(8, "q,gate"), planned_model("gpt2").slots);
   ASSERT_FALSE(missing);
-  EXPECT_NE(missing.error().message.find("lora-targets 'gate'"), std::string::npos);
+  EXPECT_NE(missing.error().message.find("--lora-targets 'gate'"), std::string::npos);
   EXPECT_TRUE(check_lora(spec(8, "all"), planned_model("gpt2").slots));
 }
 

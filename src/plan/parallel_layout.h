@@ -53,9 +53,9 @@ struct RankTensor {
 
 /// Pipeline stage of a block (of both stacks alike): chunks of layers go round the stages.
 int64_t stage_of_layer(const ParallelLayout& layout, int64_t n_layer, int64_t layer);
-/// The trained tensors that each rank of `stage` holds, tensor- and expert-parallel parts only (rounded up), not yet
-/// divided by ZeRO. A head tied to the embedding is on the last stage once more.
-std::vector<RankTensor> rank_tensors(const ModelConfig& config, std::span<const TensorSlot> slots,
-                                     const ParallelLayout& layout, int64_t stage);
+/// The trained tensors that each rank of a stage holds, stage by stage: tensor- and expert-parallel parts (rounded up),
+/// not yet divided by ZeRO. A head tied to the embedding is on the last stage once more.
+std::vector<std::vector<RankTensor>> rank_tensors(const ModelConfig& config, std::span<const TensorSlot> slots,
+                                                  const ParallelLayout& layout);
 
 }  // namespace vitro

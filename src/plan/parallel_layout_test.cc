@@ -11,7 +11,8 @@ using testing::planned_model;
 
 int64_t n_on_rank(const testing::PlannedModel& model, const ParallelLayout& layout, int64_t stage) {
   int64_t n = 0;
-  for (const RankTensor& tensor : rank_tensors(model.config, model.slots, layout, stage)) n += tensor.n();
+  const auto stages = rank_tensors(model.config, model.slots, layout);
+  for (const RankTensor& tensor : stages[static_cast<size_t>(stage)]) n += tensor.n();
   return n;
 }
 
@@ -65,7 +66,7 @@ TEST(ParallelLayout, ExpertParallelRanksDivideExperts) {
   const std::vector<TensorSlot> slots = {{.name = "blocks.0.ffn.experts.w_gate", .shape = {8, 32, 64}},
                                          {.name = "blocks.0.ffn.experts.w_down", .shape = {8, 64, 32}},
                                          {.name = "blocks.0.ffn.router.w", .shape = {8, 64}}};
-  const auto tensors = rank_tensors(config, slots, {.data = 4, .tensor = 2, .expert = 4}, 0);
+  const auto tensors = rank_tensors(config, slots, {.data = 4, .tensor = 2, .expert = 4})[0];
   ASSERT_EQ(tensors.size(), 3u);
   EXPECT_EQ(tensors[0].n_matrices, 2);
   EXPECT_EQ(tensors[0].rows, 16);
@@ -81,18 +82,18 @@ TEST(ParallelLayout, ErrorsNameTheOption) {
   };
   const auto llama = planned_model("llama-7b");
   const Case cases[] = {
-      {{.data = 0}, "data-parallel 0"},
-      {{.data = -4}, "data-parallel -4"},
-      {{.data = int64_t{1} << 40}, "data-parallel 1099511627776"},
-      {{.tensor = 3}, "tensor-parallel 3: does not divide 32 heads"},
-      {{.tensor = 64}, "tensor-parallel 64"},
-      {{.pipeline = 64}, "pipeline-parallel 64: more stages than 32 layers"},
-      {{.pipeline = 5}, "pipeline-parallel 5 x interleave 1: does not divide 32 layers"},
-      {{.pipeline = 4, .n_chunks = 3}, "interleave 3: does not divide"},
-      {{.n_chunks = 2}, "interleave 2: needs pipeline-parallel"},
-      {{.expert = 8}, "expert-parallel 8: the model has no experts"},
-      {{.is_sequence_parallel = true}, "sequence-parallel: needs tensor-parallel"},
-      {{.zero_stage = 4}, "zero 4"},
+      {{.data = 0}, "--dp 0"},
+      {{.data = -4}, "--dp -4"},
+      {{.data = int64_t{1} << 40}, "--dp 1099511627776"},
+      {{.tensor = 3}, "--tp 3: does not divide 32 heads"},
+      {{.tensor = 64}, "--tp 64"},
+      {{.pipeline = 64}, "--pp 64: more stages than 32 layers"},
+      {{.pipeline = 5}, "--pp 5 x --interleave 1: does not divide 32 layers"},
+      {{.pipeline = 4, .n_chunks = 3}, "--interleave 3: does not divide"},
+      {{.n_chunks = 2}, "--interleave 2: needs --pp"},
+      {{.expert = 8}, "--ep 8: the model has no experts"},
+      {{.is_sequence_parallel = true}, "--sequence-parallel: needs --tp"},
+      {{.zero_stage = 4}, "--zero 4"},
       {{.bucket_bytes = -1}, "bucket bytes -1"},
   };
   for (const Case& one : cases) {

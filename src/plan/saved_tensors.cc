@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/saturating.h"
+
 namespace vitro {
 namespace {
 
@@ -196,6 +198,37 @@ class BlockTensors {
 
 std::vector<SavedTensor> saved_tensors(const ActivationQuestion& question, const BlockSpec& block, bool is_encoder) {
   return BlockTensors(question, block, is_encoder).take();
+}
+
+int64_t divided_up(int64_t n, int64_t by) { return n == kSaturated ? n : n / by + (n % by != 0 ? 1 : 0); }
+
+std::vector<Factor> row_factors(const ActivationQuestion& question, bool is_source, bool is_sequence) {
+  const TrainingShape& shape = question.shape;
+  Factor rows = is_source ? Factor{"n_source", shape.n_source} : Factor{"seq_len", shape.seq_len};
+  if (is_sequence && question.layout.is_sequence_parallel) {
+    rows = {rows.name + " / tensor-parallel", divided_up(rows.value, question.layout.tensor)};
+  }
+  return {{"micro_batch", shape.micro_batch}, std::move(rows)};
+}
+
+PlanItem rows_item(std::string name, std::vector<Factor> counts, const std::vector<Factor>& rows,
+                   const std::vector<Factor>& width, int64_t element_bytes) {
+  counts.insert(counts.end(), rows.begin(), rows.end());
+  counts.insert(counts.end(), width.begin(), width.end());
+  counts.push_back({"", element_bytes, " B"});
+  return product_item(std::move(name), counts);
+}
+
+std::vector<PlanItem> tensor_items(const ActivationQuestion& question, const BlockSpec& block, bool is_encoder,
+                                   const std::vector<Factor>& counts, bool is_dropped) {
+  std::vector<PlanItem> items;
+  for (SavedTensor& tensor : saved_tensors(question, block, is_encoder)) {
+    if (tensor.is_dropped != is_dropped) continue;
+    auto rows = row_factors(question, is_encoder || tensor.is_source, tensor.is_sequence);
+    items.push_back(
+        rows_item(std::move(tensor.name), counts, std::move(rows), std::move(tensor.width), tensor.element_bytes));
+  }
+  return items;
 }
 
 }  // namespace vitro

@@ -23,4 +23,15 @@ struct SavedTensor {
 /// What is wanted for the gradients that the question asks for, dropped tensors included.
 std::vector<SavedTensor> saved_tensors(const ActivationQuestion& question, const BlockSpec& block, bool is_encoder);
 
+/// n / by, rounded up; saturated stays so.
+int64_t divided_up(int64_t n, int64_t by);
+/// Rows of one micro-batch as factors, divided where sequence parallelism does so.
+std::vector<Factor> row_factors(const ActivationQuestion& question, bool is_source, bool is_sequence);
+/// counts x rows x width x bytes.
+PlanItem rows_item(std::string name, std::vector<Factor> counts, const std::vector<Factor>& rows,
+                   const std::vector<Factor>& width, int64_t element_bytes);
+/// Kept or dropped tensors of a block, `counts` times.
+std::vector<PlanItem> tensor_items(const ActivationQuestion& question, const BlockSpec& block, bool is_encoder,
+                                   const std::vector<Factor>& counts, bool is_dropped);
+
 }  // namespace vitro

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/held_bytes.h"
+#include "model/model.h"
 #include "plan/liveness.h"
 
 namespace vitro {
@@ -21,8 +23,9 @@ Status check_shape(const ModelConfig& config, const SessionShape& shape) {
   }
   const int64_t n_reach = n_reachable(config);
   if (shape.n_ctx > n_reach) {
-    return fail(ErrorCode::kInvalidArgument, "context {}: this model's positions end at {}; ask for at most that",
-                shape.n_ctx, n_reach);
+    return fail(ErrorCode::kInvalidArgument,
+                "context {}: this model's positions end at {}; ask for at most that with --context", shape.n_ctx,
+                n_reach);
   }
   return {};
 }
@@ -35,6 +38,7 @@ int64_t kept_window(const AttentionSpec& attn, const SessionShape& shape) {
 // One group for each distinct range that layers keep, in order of first use.
 KvCacheSpec cache_spec(const ModelConfig& config, const SessionShape& shape) {
   KvCacheSpec spec;
+  spec.layers.reserve(config.blocks.size());
   for (const BlockSpec& block : config.blocks) {
     const int64_t window = kept_window(block.attn, shape);
     const auto group = std::find_if(spec.groups.begin(), spec.groups.end(),
@@ -45,6 +49,7 @@ KvCacheSpec cache_spec(const ModelConfig& config, const SessionShape& shape) {
                                         : window_pages_for(shape.n_ctx, window, shape.n_batch, shape.page_size);
     spec.groups.push_back({window, shape.n_sequences * n_pages});
   }
+  spec.groups.shrink_to_fit();
   spec.type = shape.cache_type;
   spec.page_size = shape.page_size;
   spec.n_positions = shape.n_ctx;
@@ -52,7 +57,40 @@ KvCacheSpec cache_spec(const ModelConfig& config, const SessionShape& shape) {
   return spec;
 }
 
+int64_t spec_bytes(const KvCacheSpec& spec) { return held_bytes(spec.layers) + held_bytes(spec.groups); }
+
+// Ids of a pass, rows that logits are asked for (one for each sequence, or each row), whose rows they are.
+int64_t batch_bytes(const SessionShape& shape) {
+  const int64_t n_logit_rows = std::max(shape.n_batch, shape.n_sequences);
+  return (shape.n_batch + n_logit_rows) * static_cast<int64_t>(sizeof(int32_t)) +
+         shape.n_sequences * static_cast<int64_t>(sizeof(SequenceRows));
+}
+
+int64_t sequence_bytes(const ModelConfig& config, const SessionShape& shape) {
+  const int64_t ids = shape.n_ctx * static_cast<int64_t>(sizeof(int32_t));
+  return shape.n_sequences * (kSequenceRecordBytes + ids + rotary_bytes(config));
+}
+
 }  // namespace
+
+int64_t SessionBytes::n_bytes() const {
+  return cache_bytes + activation_bytes + page_table_bytes + attend_table_bytes + sequence_bytes + batch_bytes;
+}
+
+std::vector<PlanItem> session_items(const SessionBytes& bytes) {
+  std::vector<PlanItem> items = {{"cache", bytes.cache_bytes}, {"activations", bytes.activation_bytes}};
+  const std::vector<PlanItem> tables = session_table_items(bytes);
+  items.insert(items.end(), tables.begin(), tables.end());
+  return items;
+}
+
+std::vector<PlanItem> session_table_items(const SessionBytes& bytes) {
+  constexpr Certainty kExact = Certainty::kExact;
+  return {{"page tables", bytes.page_table_bytes, kExact, "page numbers of each sequence, owners of each page"},
+          {"attention tables", bytes.attend_table_bytes, kExact, "n_sequences x (places of n_kv_head heads)"},
+          {"sequences", bytes.sequence_bytes, kExact, "n_sequences x (n_ctx ids + rotary frequencies)"},
+          {"batch", bytes.batch_bytes, kExact, "ids and rows of a pass"}};
+}
 
 int64_t n_reachable(const ModelConfig& config) {
   return config.position == PositionKind::kLearned ? config.n_position_rows - config.position_offset : kMaxContext;
@@ -73,7 +111,10 @@ Result<SessionPlan> plan_session(const ModelConfig& config, const SessionShape& 
   plan.activation_bytes = placement.n_bytes;
   plan.cache = cache_spec(config, shape);
   VITRO_TRY_ASSIGN(plan.cache_bytes, kv_cache_bytes(plan.cache));
-  plan.id_bytes = shape.n_sequences * shape.n_ctx * static_cast<int64_t>(sizeof(int32_t));
+  plan.page_table_bytes = kv_table_bytes(plan.cache) + spec_bytes(plan.cache);
+  plan.attend_table_bytes = attend_table_bytes(config, plan.limits);
+  plan.sequence_bytes = sequence_bytes(config, shape);
+  plan.batch_bytes = batch_bytes(shape);
   return plan;
 }
 

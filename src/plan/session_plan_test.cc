@@ -27,8 +27,10 @@ TEST(SessionPlan, CacheHoldsEveryPositionOfEveryLayer) {
   ASSERT_EQ(plan.cache.groups.size(), 1u);
   EXPECT_EQ(plan.cache.groups[0].n_pages, 3 * 250);
   EXPECT_EQ(plan.cache_bytes, int64_t{6} * 3 * 4000 * 2 * 2 * 32 * 2);  // K and V, two heads of 32, two bytes
-  EXPECT_EQ(plan.id_bytes, 3 * 4000 * 4);
-  EXPECT_EQ(plan.n_bytes(), plan.activation_bytes + plan.cache_bytes + plan.id_bytes);
+  // Each sequence: a record, ids, one rotary kind of 16 pairs (a vector and a factor) with its frequencies.
+  EXPECT_EQ(plan.sequence_bytes, 3 * (72 + 4000 * 4 + 32 + 16 * 8));
+  EXPECT_EQ(plan.n_bytes(), plan.activation_bytes + plan.cache_bytes + plan.page_table_bytes + plan.attend_table_bytes +
+                                plan.sequence_bytes + plan.batch_bytes);
 }
 
 TEST(SessionPlan, LayersThatKeepAWindowHaveAGroupOfTheirOwn) {

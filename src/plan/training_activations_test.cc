@@ -246,7 +246,7 @@ TEST(TrainingActivations, TwoStacks) {
   const PlanItem saved = saved_item({config, {.seq_len = n, .n_source = m}}, 0);
   const int64_t n_self = 8 * h + 2 * 4 * h + 4 * 4 + 2 * 256 + 8;  // a row of a layer without cross attention
   EXPECT_EQ(amount_at(saved, "encoder 2 layers"), 2 * m * n_self);
-  EXPECT_EQ(amount_at(saved, "1 layers"), n * n_self + n * (4 * h + 2 * 2 * h + 4 * 4 + 4) + m * 2 * 2 * h);
+  EXPECT_EQ(amount_at(saved, "1 layer"), n * n_self + n * (4 * h + 2 * 2 * h + 4 * 4 + 4) + m * 2 * 2 * h);
   EXPECT_EQ(amount_at(saved, "final norm and head"), (n + m) * (2 * h + 2 * h + 4));
 }
 

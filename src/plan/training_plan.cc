@@ -21,25 +21,26 @@ Status check_range(std::string_view name, int64_t value, int64_t most) {
 }
 
 Status check_shape(const ModelConfig& config, const TrainingShape& shape) {
-  VITRO_TRY(check_range("context", shape.seq_len, std::min(kMaxContext, n_reachable(config))));
-  VITRO_TRY(check_range("micro-batch", shape.micro_batch, kMaxCount));
-  VITRO_TRY(check_range("accumulate", shape.n_micro_batches, kMaxCount));
-  if (!config.encoder_blocks.empty()) return check_range("source", shape.n_source, kMaxContext);
+  VITRO_TRY(check_range("--context", shape.seq_len, std::min(kMaxContext, n_reachable(config))));
+  VITRO_TRY(check_range("--batch", shape.micro_batch, kMaxCount));
+  VITRO_TRY(check_range("--accumulate", shape.n_micro_batches, kMaxCount));
+  if (!config.encoder_blocks.empty()) return check_range("--source", shape.n_source, kMaxContext);
   if (shape.n_source == 0) return {};
-  return fail(ErrorCode::kInvalidArgument, "source {}: the model has no encoder beside its decoder", shape.n_source);
+  return fail(ErrorCode::kInvalidArgument, "--source {}: the model has no encoder beside its decoder", shape.n_source);
 }
 
 Status check_policy(const ModelConfig& config, const ActivationPolicy& policy) {
   VITRO_TRY(check_range("activation bytes", policy.element_bytes, kMaxElementBytes));
   VITRO_TRY(check_range("score bytes", policy.score_bytes, kMaxElementBytes));
-  VITRO_TRY(check_range("checkpoint-every", policy.layers_per_checkpoint, std::max<int64_t>(config.n_layer(), 1)));
+  VITRO_TRY(check_range("--checkpoint-layers", policy.layers_per_checkpoint, std::max<int64_t>(config.n_layer(), 1)));
   VITRO_TRY(check_range("loss-rows", policy.loss_rows, kMaxContext));
   if (policy.layers_per_checkpoint > 1 && policy.recomputation != Recomputation::kFull) {
-    return fail(ErrorCode::kInvalidArgument, "checkpoint-every {}: needs recompute full", policy.layers_per_checkpoint);
+    return fail(ErrorCode::kInvalidArgument, "--checkpoint-layers {}: needs --recompute full",
+                policy.layers_per_checkpoint);
   }
   if (policy.recomputation == Recomputation::kSelective && policy.is_tiled) {
     return fail(ErrorCode::kInvalidArgument,
-                "recompute selective: tiled attention keeps no n x n matrices; take none or full, or naive attention");
+                "--recompute selective: tiled attention keeps no n x n matrices; take none or full, or --naive");
   }
   return {};
 }
@@ -78,11 +79,14 @@ class Planner {
 
   TrainingPlan plan() {
     TrainingPlan plan;
-    const RankModel whole = rank_model({}, 0);
+    const RankModel whole = rank_models({})[0];
     for (const RankTensor& tensor : whole.tensors) plan.n_parameters = sat_add(plan.n_parameters, tensor.n());
     plan.n_trained = spec_.lora ? lora_parameters(*spec_.lora, slots_) : plan.n_parameters;
     plan.states = states(whole, {});
-    for (int64_t stage = 0; stage < spec_.layout.pipeline; ++stage) plan_stage(stage, &plan);
+    const std::vector<RankModel> models = rank_models(spec_.layout);
+    for (size_t stage = 0; stage < models.size(); ++stage) {
+      plan_stage(models[stage], static_cast<int64_t>(stage), &plan);
+    }
     const auto& parts = plan.phases[plan.peak].parts;
     const auto largest = std::max_element(parts.begin(), parts.end(),
                                           [](const PlanItem& a, const PlanItem& b) { return a.amount < b.amount; });
@@ -91,10 +95,13 @@ class Planner {
   }
 
  private:
-  RankModel rank_model(const ParallelLayout& layout, int64_t stage) const {
-    RankModel model{rank_tensors(config_, slots_, layout, stage), {}};
-    if (spec_.lora) model.adapters = adapters_of(rank_tensors(config_, adapted_, layout, stage), spec_.lora->rank);
-    return model;
+  std::vector<RankModel> rank_models(const ParallelLayout& layout) const {
+    std::vector<RankModel> models;
+    for (auto& tensors : rank_tensors(config_, slots_, layout)) models.push_back({std::move(tensors), {}});
+    if (!spec_.lora) return models;
+    const auto adapted = rank_tensors(config_, adapted_, layout);
+    for (size_t i = 0; i < models.size(); ++i) models[i].adapters = adapters_of(adapted[i], spec_.lora->rank);
+    return models;
   }
 
   PlanItem states(const RankModel& model, const ParallelLayout& layout) const {
@@ -105,8 +112,7 @@ class Planner {
   }
 
   // Keeps the stage that needs the most.
-  void plan_stage(int64_t stage, TrainingPlan* best) const {
-    const RankModel model = rank_model(spec_.layout, stage);
+  void plan_stage(const RankModel& model, int64_t stage, TrainingPlan* best) const {
     PlanItem rank_states = states(model, spec_.layout);
     PlanItem activations = saved_item(question_, stage);
     std::vector<PlanItem> phases = phases_of(model, stage, rank_states, activations);

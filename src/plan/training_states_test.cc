@@ -15,9 +15,7 @@ constexpr int64_t kBlockMatrices7b = 32 * (4 * 4096 * 4096 + int64_t{3} * 4096 *
 
 TrainRecipe recipe(std::string_view name) { return parse_train_recipe(name).value(); }
 
-std::vector<RankTensor> tensors_of(const PlannedModel& model, const ParallelLayout& layout = {}, int64_t stage = 0) {
-  return rank_tensors(model.config, model.slots, layout, stage);
-}
+std::vector<RankTensor> tensors_of(const PlannedModel& model) { return rank_tensors(model.config, model.slots, {})[0]; }
 
 int64_t states_7b(std::string_view name, const ParallelLayout& layout = {}) {
   return state_item(tensors_of(planned_model("llama-7b")), recipe(name), layout).amount;

@@ -53,16 +53,15 @@ PassWork forward_work(const ModelConfig& config, const WeightsPlan& weights, con
 }
 
 // Frozen matrices have no gradient of their own: half of the backward's products. Scores have no weights.
-std::vector<PlanItem> counted_passes(const PassWork& forward, std::span<const TensorSlot> slots,
-                                     const TrainingSpec& spec, FlopsConvention convention) {
+std::vector<PlanItem> counted_passes(const PassWork& forward, int64_t n_adapter, const TrainingSpec& spec,
+                                     FlopsConvention convention) {
   const bool is_lora = spec.lora.has_value();
   std::vector<PlanItem> parts = {
       pass_item("forward", forward, convention, [](Part) { return 1; }),
       pass_item("backward", forward, convention, [&](Part part) { return is_lora && part != Part::kScores ? 1 : 2; })};
   if (is_lora) {
-    parts.push_back(product_item(
-        "adapters",
-        {{"", 6}, {"adapters' parameters", lora_parameters(*spec.lora, slots)}, {"seq_len", spec.shape.seq_len}}));
+    parts.push_back(
+        product_item("adapters", {{"", 6}, {"adapters' parameters", n_adapter}, {"seq_len", spec.shape.seq_len}}));
   }
   return parts;
 }
@@ -84,7 +83,7 @@ std::vector<PlanItem> counted_parameters(const ModelConfig& config, const Weight
 Status check_convention(const ModelConfig& config, const TrainingSpec& spec, FlopsConvention convention) {
   if (!counts_parameters(convention)) return {};
   if (!spec.lora && config.kind != ModelKind::kEncoderDecoder) return {};
-  return fail(ErrorCode::kInvalidArgument, "convention {}: 6 N does not hold for {}; take {} or {}",
+  return fail(ErrorCode::kInvalidArgument, "--flops {}: 6 N does not hold for {}; take {} or {}",
               flops_convention_name(convention), spec.lora ? "adapters" : "encoder-decoders", kConventions[0],
               kConventions[1]);
 }
@@ -114,11 +113,11 @@ Status check_positive(std::string_view name, double value, double most) {
 Status check_budget(const TrainingBudget& budget) {
   constexpr double kMost = 1e30;  // of anything: far above any machine and any text
   VITRO_TRY(check_positive("peak FLOP/s", budget.peak_flops, kMost));
-  VITRO_TRY(check_positive("mfu", budget.mfu, 1.0));
+  VITRO_TRY(check_positive("--mfu", budget.mfu, 1.0));
   if (budget.watts != 0) VITRO_TRY(check_positive("watts", budget.watts, kMost));
-  if (budget.n_tokens != 0) VITRO_TRY(check_positive("tokens", budget.n_tokens, kMost));
+  if (budget.n_tokens != 0) VITRO_TRY(check_positive("--tokens", budget.n_tokens, kMost));
   if (std::isfinite(budget.pue) && budget.pue >= 1.0 && budget.pue <= 10.0) return {};
-  return fail(ErrorCode::kInvalidArgument, "pue {}: must be between 1 and 10", budget.pue);
+  return fail(ErrorCode::kInvalidArgument, "--pue {}: must be between 1 and 10", budget.pue);
 }
 
 void add_run(const TrainingWork& work, double n_devices, const TrainingBudget& budget, TrainingTime* time) {
@@ -149,7 +148,7 @@ Result<FlopsConvention> parse_flops_convention(std::string_view name) {
   if (at != kConventions.end()) return static_cast<FlopsConvention>(at - kConventions.begin());
   std::string all;
   for (const std::string_view one : kConventions) all.append(all.empty() ? "" : ", ").append(one);
-  return fail(ErrorCode::kInvalidArgument, "convention '{}': there are {}", name, all);
+  return fail(ErrorCode::kInvalidArgument, "--flops '{}': there are {}", name, all);
 }
 
 Result<TrainingWork> training_work(const ModelConfig& config, std::span<const TensorSlot> slots,
@@ -158,9 +157,10 @@ Result<TrainingWork> training_work(const ModelConfig& config, std::span<const Te
   VITRO_TRY(check_convention(config, spec, convention));
   const WeightsPlan weights = plan_weights(config, slots, {});
   const PassWork forward = forward_work(config, weights, spec.shape);
+  const int64_t n_adapter = spec.lora ? active_lora_parameters(*spec.lora, config, slots) : 0;
   std::vector<PlanItem> counted = counts_parameters(convention)
                                       ? counted_parameters(config, weights, spec.shape, convention)
-                                      : counted_passes(forward, slots, spec, convention);
+                                      : counted_passes(forward, n_adapter, spec, convention);
   PlanItem again = again_item(forward, counted, spec, convention);
   TrainingWork work;
   work.model = sum_item(fmt::format("FLOPs a sequence ({})", flops_convention_name(convention)), counted);

@@ -5,9 +5,29 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/held_bytes.h"
 #include "sample/argmax.h"
 
 namespace vitro {
+
+int64_t CandidateRoom::n_bytes(int64_t vocab_size) const {
+  const size_t entry = (logits ? sizeof(float) : 0) + (list ? sizeof(Candidate) : 0) + (values ? sizeof(float) : 0) +
+                       (counts ? sizeof(int32_t) : 0) + (ranked ? sizeof(Ranked) : 0);
+  return vocab_size * static_cast<int64_t>(entry);
+}
+
+void CandidateSet::reserve(const CandidateRoom& room, int64_t vocab_size) {
+  const auto n = static_cast<size_t>(vocab_size);
+  if (room.logits) logits_.reserve(n);
+  if (room.list) list_.reserve(n);
+  if (room.values) values_.reserve(n);
+  if (room.counts) counts.reserve(n);
+  if (room.ranked) ranked.reserve(n);
+}
+
+int64_t CandidateSet::n_bytes() const {
+  return held_bytes(logits_) + held_bytes(list_) + held_bytes(values_) + held_bytes(counts) + held_bytes(ranked);
+}
 
 Status CandidateSet::reset(std::span<const float> logits) {
   logits_.assign(logits.begin(), logits.end());

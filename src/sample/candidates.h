@@ -18,8 +18,24 @@ namespace vitro {
 /// -inf marks an id that cannot be drawn.
 inline constexpr float kForbidden = -std::numeric_limits<float>::infinity();
 
+/// Which buffers of a CandidateSet the rules use; each has room for the whole vocabulary.
+struct CandidateRoom {
+  bool logits = false;
+  bool list = false;
+  bool values = false;  ///< of kth_largest_logit
+  bool counts = false;
+  bool ranked = false;
+
+  int64_t n_bytes(int64_t vocab_size) const;
+};
+
 class CandidateSet {
  public:
+  /// Takes the room at once, so that no rule asks for memory.
+  void reserve(const CandidateRoom& room, int64_t vocab_size);
+  /// Bytes that the buffers hold.
+  int64_t n_bytes() const;
+
   /// Starts anew: every id with a logit above -inf. InvalidArgument if one is NaN.
   Status reset(std::span<const float> logits);
 

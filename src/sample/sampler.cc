@@ -13,6 +13,7 @@
 #include <limits>
 
 #include "base/check.h"
+#include "base/held_bytes.h"
 #include "base/rng.h"
 #include "sample/argmax.h"
 #include "sample/candidates.h"
@@ -88,12 +89,39 @@ std::vector<SampleRule> effective_order(const SamplerConfig& config) {
   return order;
 }
 
+namespace {
+
+CandidateRoom room_for(const SamplerConfig& config, std::span<const SampleRule> order) {
+  const auto has = [&](SampleRule rule) { return std::find(order.begin(), order.end(), rule) != order.end(); };
+  CandidateRoom room;
+  room.logits = !order.empty() || !is_greedy(config);
+  room.list = !is_greedy(config) || has(SampleRule::kTypical);
+  room.values = has(SampleRule::kTopK);
+  room.counts = has(SampleRule::kRepetition) || has(SampleRule::kPresenceFrequency);
+  room.ranked = has(SampleRule::kTopP) || has(SampleRule::kTypical);
+  return room;
+}
+
+// What the drawn-from distribution takes.
+int64_t n_candidates(const SamplerConfig& config, int64_t vocab_size) { return is_greedy(config) ? 0 : vocab_size; }
+
+}  // namespace
+
+int64_t sampler_bytes(const SamplerConfig& config, int64_t vocab_size) {
+  return room_for(config, effective_order(config)).n_bytes(vocab_size) +
+         n_candidates(config, vocab_size) * static_cast<int64_t>(sizeof(Candidate));
+}
+
+int64_t Sampler::n_bytes() const { return set_->n_bytes() + held_bytes(candidates_); }
+
 Sampler::Sampler(SamplerConfig config, int64_t vocab_size)
     : config_(std::move(config)),
       vocab_size_(vocab_size),
       order_(effective_order(config_)),
       set_(std::make_unique<CandidateSet>()) {
   VITRO_DCHECK(validate(config_, vocab_size_).has_value());
+  set_->reserve(room_for(config_, order_), vocab_size_);
+  candidates_.reserve(static_cast<size_t>(n_candidates(config_, vocab_size_)));
 }
 
 Sampler::~Sampler() = default;

@@ -83,6 +83,10 @@ Status validate(const SamplerConfig& config, int64_t vocab_size);
 /// id and runs first there).
 std::vector<SampleRule> effective_order(const SamplerConfig& config);
 
+/// Bytes of the buffers that a sampler with these rules makes: up to 76 for each id of the vocabulary, none for greedy
+/// choice without penalties.
+int64_t sampler_bytes(const SamplerConfig& config, int64_t vocab_size);
+
 /// The ids so far: prompt, then generated. Penalties and n-grams look at them; which part, depends on the rule and the
 /// preset.
 struct TokenHistory {
@@ -99,7 +103,7 @@ struct Candidate {
 /// The vocabulary while the rules run (candidates.h).
 class CandidateSet;
 
-/// Applies the rules for one position. Keeps buffers, so that a warm sampler does not allocate. One thread at a time.
+/// Applies the rules for one position. All buffers are made at once: sampling does not allocate. One thread at a time.
 /// NaN among the logits, or nothing left (all -inf or forbidden), is InvalidArgument. +inf takes all the probability,
 /// in equal shares where several ids have it; a logit that overflows float32 on the way counts as infinite.
 class Sampler {
@@ -121,6 +125,8 @@ class Sampler {
                          uint64_t position);
 
   const SamplerConfig& config() const { return config_; }
+  /// Bytes that the buffers hold.
+  int64_t n_bytes() const;
 
  private:
   Status run_rules(std::span<const float> logits, const TokenHistory& history);

@@ -199,19 +199,34 @@ Status add_variables(Kwargs& out, const Converter& converter, const Value::Objec
   return {};
 }
 
+Error named(const Error& error, const std::string& where) { return where.empty() ? error : error.in(where); }
+
 }  // namespace
 
 Result<ChatTemplate> ChatTemplate::compile(std::string_view source, Value::Object special_tokens,
-                                           const ChatLimits& limits) {
+                                           const ChatLimits& limits, std::string where) {
   ChatTemplate out;
-  VITRO_TRY_ASSIGN(out.program_, jinja::Program::compile(source));
+  auto program = jinja::Program::compile(source);
+  if (!program) return fail(named(program.error(), where));
+  out.program_ = *std::move(program);
   out.source_ = std::string(source);
+  out.where_ = std::move(where);
   out.special_tokens_ = std::move(special_tokens);
   out.limits_ = limits;
   return out;
 }
 
 Result<RenderedChat> ChatTemplate::render(const ChatRequest& request) const {
+  Result<RenderedChat> chat = render_request(request);
+  if (!chat) return fail(named(chat.error(), where_));
+  return chat;
+}
+
+Result<RenderedChat> ChatTemplate::render_request(const ChatRequest& request) const {
+  if (request.add_generation_prompt && request.continue_final_message) {
+    return fail(ErrorCode::kInvalidArgument,
+                "add_generation_prompt and continue_final_message cannot both be set: a reply is begun or continued");
+  }
   Value messages = request.messages;
   if (request.is_prepared) {
     VITRO_TRY_ASSIGN(messages, prepared_messages(messages));

@@ -56,19 +56,23 @@ class ChatTemplate {
  public:
   /// `special_tokens` are variables that every rendering sees: bos_token, eos_token, ... with string values.
   /// Corrupt with "line L, column C" for a text that is no template; Unsupported names a construct that is not known.
+  /// `where` begins the errors of compiling and of rendering: the file that the template is in.
   static Result<ChatTemplate> compile(std::string_view source, Value::Object special_tokens,
-                                      const ChatLimits& limits = {});
+                                      const ChatLimits& limits = {}, std::string where = {});
 
   /// As transformers' apply_chat_template renders it (Jinja2 with trim_blocks, lstrip_blocks, loop controls).
-  /// InvalidArgument: the template raised, with its message, line and column; also for a limit that was passed.
+  /// InvalidArgument: the template raised, with its message, line and column; also for a limit that was passed, and for
+  /// a request that wants both a new reply and the last one continued.
   Result<RenderedChat> render(const ChatRequest& request) const;
 
  private:
   ChatTemplate() = default;
+  Result<RenderedChat> render_request(const ChatRequest& request) const;
   Result<RenderedChat> render_messages(const ChatRequest& request, const Value& messages) const;
 
   std::shared_ptr<const jinja::Program> program_;
   std::string source_;
+  std::string where_;
   Value::Object special_tokens_;
   ChatLimits limits_;
 };

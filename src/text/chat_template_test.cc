@@ -289,5 +289,54 @@ TEST(ChatTemplate, LongChainsOfValuesAreFreedWithoutDeepCalls) {
   }
 }
 
+// A loop over a long text may not take longer than its steps: whatever reads a text from end to end pays for it.
+TEST(ChatTemplate, ReadingALongTextCostsSteps) {
+  const ChatLimits limits{.max_steps = 1 << 18};
+  const std::string begin = "{% set s = 'ab ' * 300000 %}{% for i in range(1000) %}{% set x = ";
+  for (const char* reading : {"s.find('c')",
+                              "s.rfind('c')",
+                              "s.count('ab')",
+                              "s.upper()",
+                              "s.strip()",
+                              "s.isalnum()",
+                              "s.replace('c', 'd')",
+                              "s.split('c')",
+                              "s.splitlines()",
+                              "s.partition('c')",
+                              "s.swapcase()",
+                              "'%s' % s",
+                              "s | wordwrap(10)",
+                              "s | wordcount",
+                              "s | trim",
+                              "s | tojson",
+                              "s | urlencode",
+                              "s | int",
+                              "'c' in s",
+                              "{s: 1}",
+                              "s is upper"}) {
+    const Result<RenderedChat> chat = render(begin + reading + " %}{% endfor %}", small_request(), limits);
+    ASSERT_FALSE(chat) << reading;
+    EXPECT_NE(chat.error().message.find("more than 262144 steps"), std::string::npos) << chat.error().message;
+  }
+}
+
+TEST(ChatTemplate, AReplyIsBegunOrContinued) {
+  ChatRequest request = small_request();
+  request.add_generation_prompt = request.continue_final_message = true;
+  const Result<RenderedChat> chat = render("{{ messages[0].content }}", request);
+  ASSERT_FALSE(chat);
+  EXPECT_NE(chat.error().message.find("cannot both be set"), std::string::npos);
+}
+
+TEST(ChatTemplate, ErrorsNameTheTemplate) {
+  const auto broken = ChatTemplate::compile("{% if %}", {}, {}, "a.jinja");
+  ASSERT_FALSE(broken);
+  EXPECT_EQ(broken.error().message.find("a.jinja: line 1"), 0u) << broken.error().message;
+  const auto raising = ChatTemplate::compile("{{ raise_exception('no') }}", {}, {}, "a.jinja").value();
+  const Result<RenderedChat> chat = raising.render(small_request());
+  ASSERT_FALSE(chat);
+  EXPECT_EQ(chat.error().message.find("a.jinja: line 1"), 0u) << chat.error().message;
+}
+
 }  // namespace
 }  // namespace vitro

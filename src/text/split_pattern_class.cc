@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "text/scripts.h"
 #include "text/utf8.h"
 
 namespace vitro {
@@ -190,11 +191,12 @@ Result<char32_t> RegexClassReader::hex_character() {
 Result<CodePointSet> RegexClassReader::property(bool is_negated) {
   const size_t close = in_.text().find('}', in_.pos());
   if (!in_.take("{") || close == std::string_view::npos) return in_.unsupported("\\p without {..}");
-  const std::optional<PropertyMask> mask = category_mask(in_.text().substr(in_.pos(), close - in_.pos()));
-  if (!mask) return in_.unsupported("this property");
+  const std::string_view name = in_.text().substr(in_.pos(), close - in_.pos());
+  const std::optional<PropertyMask> mask = category_mask(name);
+  const std::optional<CodePointSet> set = mask ? of_properties(*mask) : script_set(name);
+  if (!set) return in_.unsupported("this property");
   in_.advance(close + 1 - in_.pos());
-  const CodePointSet set = of_properties(*mask);
-  return is_negated ? set.complement() : set;
+  return is_negated ? set->complement() : *set;
 }
 
 Result<CodePointSet> RegexClassReader::with_other_case(CodePointSet set) {

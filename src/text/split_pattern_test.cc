@@ -97,12 +97,42 @@ TEST(SplitPattern, LiteralsAreNotPatterns) {
 }
 
 TEST(SplitPattern, WhatIsNotUnderstoodIsRefused) {
-  for (const char* regex :
-       {"(",        ")",           "(a",      "a)",           "[a",          "a**",          "*a",     "a{2,1}",
-        "a{0}",     "a{99999}",    "a{",      R"(\1)",        R"(\)",        R"(\p{Greek})", R"(\pL)", "[]a]",
-        "[^]a]",    "(?<n>a)",     "(?!ab)a", "[b-a]",        "\xFF",        "a*",           "",       "a|",
-        "(?:a|b*)", "(a?)+b",      "(ab)++",  "(?i:st)",      "(?i:\u00E9)", R"(\xE9)",      R"(\R)",  R"(\Gb)",
-        "(?>a)",    "[[:alpha:]]", "(?=a)",   "a{1000}{1000}"}) {
+  for (const char* regex : {"(",
+                            ")",
+                            "(a",
+                            "a)",
+                            "[a",
+                            "a**",
+                            "*a",
+                            "a{2,1}",
+                            "a{0}",
+                            "a{99999}",
+                            "a{",
+                            R"(\1)",
+                            R"(\)",
+                            R"(\p{Klingon})",
+                            R"(\pL)",
+                            "[]a]",
+                            "[^]a]",
+                            "(?<n>a)",
+                            "(?!ab)a",
+                            "[b-a]",
+                            "\xFF",
+                            "a*",
+                            "",
+                            "a|",
+                            "(?:a|b*)",
+                            "(a?)+b",
+                            "(ab)++",
+                            "(?i:st)",
+                            "(?i:\u00E9)",
+                            R"(\xE9)",
+                            R"(\R)",
+                            R"(\Gb)",
+                            "(?>a)",
+                            "[[:alpha:]]",
+                            "(?=a)",
+                            "a{1000}{1000}"}) {
     const Result<SplitPattern> pattern = SplitPattern::compile(regex);
     ASSERT_FALSE(pattern) << regex;
     EXPECT_EQ(pattern.error().code, ErrorCode::kUnsupported) << regex;

@@ -23,7 +23,7 @@ class RealModels : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     const auto path = cached_model(GetParam());
-    if (!path) GTEST_SKIP() << GetParam() << " is not there; scripts/fetch_models.py brings it";
+    if (!path) GTEST_SKIP() << GetParam() << " is not there; 'vitro pull' brings it";
     Result<std::unique_ptr<Tokenizer>> loaded = load_tokenizer(*path);
     ASSERT_TRUE(loaded) << loaded.error().message;
     tokenizer_ = std::move(*loaded);

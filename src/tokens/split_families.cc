@@ -55,25 +55,15 @@ constexpr std::array<std::string_view, 1> kTekken = {
     R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|)"
     R"(\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)"};
 
-// As GPT-4o, but Chinese characters (the script Han of Unicode 16) are words of their own.
-#define VITRO_HAN                                                                                                  \
-  "\u2E80-\u2E99\u2E9B-\u2EF3\u2F00-\u2FD5\u3005\u3007\u3021-\u3029\u3038-\u303B\u3400-\u4DBF\u4E00-\u9FFF\uF900-" \
-  "\uFA6D"                                                                                                         \
-  "\uFA70-\uFAD9\U00016FE2\U00016FE3\U00016FF0\U00016FF1\U00020000-\U0002A6DF\U0002A700-\U0002B739\U0002B740-"     \
-  "\U0002B81D"                                                                                                     \
-  "\U0002B820-\U0002CEA1\U0002CEB0-\U0002EBE0\U0002EBF0-\U0002EE5D\U0002F800-\U0002FA1D\U00030000-\U0003134A"      \
-  "\U00031350-\U000323AF"
-#define VITRO_UPPER "[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}&&[^" VITRO_HAN "]]"
-#define VITRO_LOWER "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}&&[^" VITRO_HAN "]]"
+// As GPT-4o, but Chinese characters (the script Han) are words of their own.
+#define VITRO_UPPER R"([\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]])"
+#define VITRO_LOWER R"([\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]])"
 constexpr std::array<std::string_view, 1> kKimi = {
-    "[" VITRO_HAN "]+|[^\\r\\n\\p{L}\\p{N}]?" VITRO_UPPER "*" VITRO_LOWER
-    "+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|"
-    "[^\\r\\n\\p{L}\\p{N}]?" VITRO_UPPER "+" VITRO_LOWER
-    "*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|"
-    "\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"};
+    R"([\p{Han}]+|[^\r\n\p{L}\p{N}]?)" VITRO_UPPER "*" VITRO_LOWER R"(+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|)"
+    R"([^\r\n\p{L}\p{N}]?)" VITRO_UPPER "+" VITRO_LOWER R"(*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|)"
+    R"(\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"};
 #undef VITRO_LOWER
 #undef VITRO_UPPER
-#undef VITRO_HAN
 
 constexpr std::string_view kCjkWords = "[\u4E00-\u9FA5\u0800-\u4E00\uAC00-\uD7FF]+";
 

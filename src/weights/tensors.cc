@@ -15,30 +15,45 @@ namespace {
 // File bytes packed between two releases of file pages.
 constexpr int64_t kSliceBytes = int64_t{4} << 20;
 
-// The rows of one file tensor, in the file's order, each dense.
+// The rows of one file tensor: each dense, or where the file stores [in, out], columns that are gathered.
 struct SourceRows {
   const std::byte* data = nullptr;
   int64_t row_bytes = 0;
   const RowMap* map = nullptr;
+  int64_t element_bytes = 0;  ///< of an element type that is stored [in, out]; 0: rows are dense
+  int64_t n_out = 0;
 
-  const std::byte* row(int64_t idx) const { return data + source_row(*map, idx) * row_bytes; }
+  bool is_transposed() const { return element_bytes > 0; }
+  /// `room`: row_bytes for a row that must be gathered.
+  const std::byte* row(int64_t idx, std::byte* room) const {
+    const int64_t file_row = source_row(*map, idx);
+    if (!is_transposed()) return data + file_row * row_bytes;
+    const std::byte* from = data + file_row * element_bytes;
+    for (int64_t at = 0; at < row_bytes; at += element_bytes, from += n_out * element_bytes) {
+      std::memcpy(room + at, from, static_cast<size_t>(element_bytes));
+    }
+    return room;
+  }
 };
 
-// [in, out] -> [out, in] for element types; so that rows are outputs.
-Result<Buffer> transposed(const ConstTensorView& view) {
+Result<SourceRows> source_rows(const ConstTensorView& view, const TensorSource& source, int64_t n_cols) {
   const DTypeInfo& info = dtype_info(view.dtype);
+  SourceRows rows{view.data, static_cast<int64_t>(row_bytes(view.dtype, static_cast<uint64_t>(n_cols)).value_or(0)),
+                  &source.rows};
+  if (!source.is_transposed) return rows;
   if (info.block_elements != 1) {
     return fail(ErrorCode::kUnsupported,
                 "a transposed matrix of type {} cannot be turned; convert it to F32, F16 or BF16", info.name);
   }
-  const int64_t n_in = view.shape[0], n_out = view.shape[1], size = info.block_bytes;
-  VITRO_TRY_ASSIGN(Buffer out, Buffer::allocate(static_cast<size_t>(n_in * n_out * size), "a transposed weight"));
-  for (int64_t r = 0; r < n_out; ++r) {
-    for (int64_t c = 0; c < n_in; ++c) {
-      std::memcpy(out.data() + (r * n_in + c) * size, view.data + (c * n_out + r) * size, static_cast<size_t>(size));
-    }
-  }
-  return out;
+  rows.element_bytes = info.block_bytes;
+  rows.n_out = view.shape[1];
+  return rows;
+}
+
+// Rows that lie in the file as they are packed, so that what is packed is not needed again.
+bool is_in_file_order(const SourceRows& rows) {
+  const bool is_range = rows.map->kind == RowMap::Kind::kIdentity || rows.map->kind == RowMap::Kind::kRange;
+  return is_range && !rows.is_transposed();
 }
 
 // First row that holds a value that is not finite, or -1.
@@ -69,6 +84,12 @@ class TensorLoader {
   TensorLoader(const Checkpoint& checkpoint, const LoadOptions& options, ThreadPool& pool)
       : checkpoint_(checkpoint), options_(options), pool_(pool) {}
 
+  /// Room for all vectors, before the first load().
+  Status reserve_vectors(int64_t n_bytes) {
+    VITRO_TRY_ASSIGN(tensors_.floats_, Buffer::allocate(static_cast<size_t>(n_bytes), "norms and biases"));
+    return {};
+  }
+
   Status load(const BoundTensor& bound) {
     if (bound.slot->is_stacked()) {
       return fail(ErrorCode::kUnsupported, "'{}': stacked tensors cannot be loaded yet", bound.slot->name);
@@ -82,35 +103,27 @@ class TensorLoader {
 
  private:
   Status load_matrix(const BoundTensor& bound) {
-    const TensorSource& source = bound.source();
-    ConstTensorView view = checkpoint_.view(*bound.entry);
-    Buffer turned;
-    if (source.is_transposed) {
-      VITRO_TRY_ASSIGN(turned, transposed(view));
-      view.data = turned.data();
-    }
+    const ConstTensorView view = checkpoint_.view(*bound.entry);
+    VITRO_TRY_ASSIGN(const SourceRows rows, source_rows(view, bound.source(), bound.slot->shape[1]));
     Tensors::Matrix matrix;
     matrix.view = {nullptr, view.dtype, bound.slot->shape[0], bound.slot->shape[1]};
     const int64_t n_bytes = loaded_bytes(SlotUse::kMatrix, view.dtype, bound.slot->shape);
     VITRO_TRY_ASSIGN(matrix.panels, Buffer::allocate(static_cast<size_t>(n_bytes), bound.slot->name.c_str()));
     matrix.view.data = matrix.panels.data();
-    const auto stored_row =
-        static_cast<int64_t>(row_bytes(view.dtype, static_cast<uint64_t>(matrix.view.n_cols)).value_or(0));
     const int64_t n_panels = matrix.view.n_panels();
-    const int64_t n_slice = std::max(kSliceBytes / (stored_row * kRowsPerPanel + 1), int64_t{1});
+    const int64_t n_slice = std::max(kSliceBytes / (rows.row_bytes * kRowsPerPanel + 1), int64_t{1});
     for (int64_t first = 0; first < n_panels; first += n_slice) {
       const int64_t last = std::min(first + n_slice, n_panels);
-      pack({view.data, stored_row, &source.rows}, first, last, matrix);
-      // Rows in file order: what is packed is not needed again, so a large tensor is never in memory twice.
-      if (source.rows.kind != RowMap::Kind::kIdentity || source.is_transposed) continue;
+      pack(rows, first, last, matrix);
+      if (!is_in_file_order(rows)) continue;  // else a large tensor is never in memory twice
       const int64_t n_rows = std::min(last * kRowsPerPanel, matrix.view.n_rows) - first * kRowsPerPanel;
-      checkpoint_.release(*bound.entry, static_cast<uint64_t>(first * kRowsPerPanel * stored_row),
-                          static_cast<uint64_t>(n_rows * stored_row));
+      const int64_t first_row = rows.map->first + first * kRowsPerPanel;
+      checkpoint_.release(*bound.entry, static_cast<uint64_t>(first_row * rows.row_bytes),
+                          static_cast<uint64_t>(n_rows * rows.row_bytes));
     }
     if (options_.checks_values) {
       if (const int64_t row = find_bad_row(matrix.view, pool_); row >= 0) return bad_value(bound, row);
     }
-    tensors_.n_bytes_ += n_bytes;
     tensors_.matrices_.emplace(bound.slot->name, std::move(matrix));
     return {};
   }
@@ -120,10 +133,13 @@ class TensorLoader {
     const PanelMatrix& view = matrix.view;
     const int64_t stride = panel_bytes(view.dtype, view.n_cols);
     pool_.parallel_for(last - first, 1, "pack", [&](int64_t begin, int64_t end, int) {
+      std::vector<std::byte> room(source.is_transposed() ? static_cast<size_t>(kRowsPerPanel * source.row_bytes) : 0);
       for (int64_t p = first + begin; p < first + end; ++p) {
         std::array<const std::byte*, kRowsPerPanel> rows{};
         const int64_t n_rows = std::min(kRowsPerPanel, view.n_rows - p * kRowsPerPanel);
-        for (int64_t i = 0; i < n_rows; ++i) rows[static_cast<size_t>(i)] = source.row(p * kRowsPerPanel + i);
+        for (int64_t i = 0; i < n_rows; ++i) {
+          rows[static_cast<size_t>(i)] = source.row(p * kRowsPerPanel + i, room.data() + i * source.row_bytes);
+        }
         pack_panel(view.dtype, rows, view.n_cols, matrix.panels.data() + p * stride);
       }
     });
@@ -134,21 +150,28 @@ class TensorLoader {
     const ConstTensorView view = checkpoint_.view(*bound.entry);
     std::vector<float> stored(static_cast<size_t>(view.shape.n_elements()));
     dequantize_row(view.dtype, view.data, view.shape.n_elements(), stored.data());
-    std::vector<float> values(static_cast<size_t>(bound.slot->shape.n_elements()));
+    const std::span<float> values = next_floats(bound.slot->shape.n_elements());
     for (size_t i = 0; i < values.size(); ++i) {
       values[i] = stored[static_cast<size_t>(source_row(source.rows, static_cast<int64_t>(i)))];
       if (source.add != 0.0) values[i] = static_cast<float>(values[i] + source.add);
       if (options_.checks_values && !std::isfinite(values[i])) return bad_value(bound, static_cast<int64_t>(i));
     }
-    tensors_.n_bytes_ += static_cast<int64_t>(values.size() * sizeof(float));
-    tensors_.vectors_.emplace(bound.slot->name, std::move(values));
+    tensors_.vectors_.emplace(bound.slot->name, values);
     return {};
+  }
+
+  std::span<float> next_floats(int64_t n) {
+    const auto all = std::span(tensors_.floats_.as<float>(), tensors_.floats_.size() / sizeof(float));
+    const auto next = all.subspan(static_cast<size_t>(n_floats_), static_cast<size_t>(n));
+    n_floats_ += n;
+    return next;
   }
 
   const Checkpoint& checkpoint_;
   const LoadOptions& options_;
   ThreadPool& pool_;
   Tensors tensors_;
+  int64_t n_floats_ = 0;  ///< of the vectors so far
 };
 
 PanelMatrix Tensors::matrix(std::string_view name) const {
@@ -158,7 +181,18 @@ PanelMatrix Tensors::matrix(std::string_view name) const {
 
 std::span<const float> Tensors::vector(std::string_view name) const {
   const auto it = vectors_.find(name);
-  return it == vectors_.end() ? std::span<const float>{} : std::span<const float>(it->second);
+  return it == vectors_.end() ? std::span<const float>{} : it->second;
+}
+
+int64_t Tensors::n_bytes() const {
+  auto n_bytes = static_cast<int64_t>(floats_.size());
+  for (const auto& [name, matrix] : matrices_) n_bytes += static_cast<int64_t>(matrix.panels.size());
+  return n_bytes;
+}
+
+void Tensors::each(const SeeBytes& see) const {
+  for (const auto& [name, matrix] : matrices_) see(name, static_cast<int64_t>(matrix.panels.size()));
+  for (const auto& [name, values] : vectors_) see(name, static_cast<int64_t>(values.size_bytes()));
 }
 
 int64_t loaded_bytes(SlotUse use, DType dtype, const Shape& shape) {
@@ -170,13 +204,16 @@ int64_t loaded_bytes(SlotUse use, DType dtype, const Shape& shape) {
 
 Result<Tensors> load_tensors(const Checkpoint& checkpoint, std::span<const BoundTensor> bound,
                              const LoadOptions& options, ThreadPool& pool) {
-  int64_t n_total = 0, n_done = 0, n_loaded = 0;
+  int64_t n_total = 0, n_done = 0, n_loaded = 0, n_vectors = 0;
   for (const BoundTensor& tensor : bound) {
     n_total += static_cast<int64_t>(tensor.entry->end - tensor.entry->begin);
-    n_loaded += loaded_bytes(tensor.slot->use, tensor.entry->dtype, tensor.shape());
+    const int64_t n_bytes = loaded_bytes(tensor.slot->use, tensor.entry->dtype, tensor.shape());
+    n_loaded += n_bytes;
+    if (tensor.slot->use == SlotUse::kVector) n_vectors += n_bytes;
   }
   VITRO_TRY(check_memory(n_loaded, "the weights"));
   TensorLoader loader(checkpoint, options, pool);
+  VITRO_TRY(loader.reserve_vectors(n_vectors));
   for (const BoundTensor& tensor : bound) {
     VITRO_TRY(loader.load(tensor));
     n_done += static_cast<int64_t>(tensor.entry->end - tensor.entry->begin);

@@ -25,8 +25,11 @@ class Tensors {
   PanelMatrix matrix(std::string_view name) const;
   std::span<const float> vector(std::string_view name) const;
 
-  /// Bytes of all panels and vectors.
-  int64_t n_bytes() const { return n_bytes_; }
+  /// Bytes that are held: all panels, all vectors.
+  int64_t n_bytes() const;
+  /// Each tensor's name and bytes, matrices first.
+  using SeeBytes = std::function<void(std::string_view name, int64_t n_bytes)>;
+  void each(const SeeBytes& see) const;
 
  private:
   friend class TensorLoader;
@@ -35,8 +38,8 @@ class Tensors {
     Buffer panels;
   };
   std::map<std::string, Matrix, std::less<>> matrices_;
-  std::map<std::string, std::vector<float>, std::less<>> vectors_;
-  int64_t n_bytes_ = 0;
+  std::map<std::string, std::span<const float>, std::less<>> vectors_;
+  Buffer floats_;  ///< all vectors, one behind the other
 };
 
 /// Bytes done and bytes in all; called between tensors.

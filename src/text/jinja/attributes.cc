@@ -204,6 +204,7 @@ Result<Val> get_path(Runtime& rt, const Val& object, const Val& path, const Val&
 Result<Val> call_method(Runtime& rt, const MethodObject& method, Arguments args) {
   const MethodEntry* entry = find_method(method.self.kind(), method.name);
   if (entry == nullptr) return raise("'{}' object has no method '{}'", type_name(method.self), method.name);
+  VITRO_TRY(rt.charge_texts(method.self, args.args));
   if (method.self.is_string() && (method.name == "format" || method.name == "format_map")) {
     DictBuilder named(rt);
     for (const auto& [name, value] : args.kwargs) VITRO_TRY(named.set(rt.string(name), value));

@@ -59,7 +59,7 @@ Result<bool> contains_text(Runtime& rt, const std::string& text, const Val& item
     if (item.is(Kind::kUndefined)) return raise("'in <string>' requires string as left operand, not Undefined");
     return raise("'in <string>' requires string as left operand, not {}", type_name(item));
   }
-  rt.budget.step(text.size() / 64);
+  rt.budget.step(text.size() / 8);
   const std::string& needle = item.as_string().text();
   return needle.empty() || ::memmem(text.data(), text.size(), needle.data(), needle.size()) != nullptr;
 }
@@ -199,6 +199,7 @@ Result<uint64_t> hash_of(Runtime& rt, const Val& key) {
   rt.budget.step();
   switch (key.kind()) {
     case Kind::kString:
+      rt.budget.step(key.as_string().marked.size() / 8);
       return hash_of_text(key.as_string().text());
     case Kind::kFloat:
       if (key.as_real() == std::floor(key.as_real()) && std::fabs(key.as_real()) < 9e18) {

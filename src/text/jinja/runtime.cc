@@ -73,6 +73,15 @@ Val Runtime::make_namespace() {
   return Val(Kind::kNamespace, std::move(object));
 }
 
+Status Runtime::charge_texts(const Val& self, const std::vector<Val>& args) {
+  constexpr size_t kBytesAStep = 8;
+  if (self.is_string()) budget.step(self.as_string().marked.size() / kBytesAStep);
+  for (const Val& arg : args) {
+    if (arg.is_string()) budget.step(arg.as_string().marked.size() / kBytesAStep);
+  }
+  return budget.check();
+}
+
 bool TextBuilder::has_room(size_t n) {
   rt_.budget.step(n / 64);
   const size_t n_needed = text_.size() + text_.marks.size() * sizeof(ByteRange) + n;

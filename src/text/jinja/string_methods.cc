@@ -79,7 +79,6 @@ Result<Val> list_of_parts(Runtime& rt, const StringObject& text, const std::vect
 Result<Val> split_side(Runtime& rt, const Val& self, Args args, bool is_from_right) {
   const StringObject& text = text_of(self);
   VITRO_TRY_ASSIGN(const int64_t max_splits, int_argument(args[1], -1));
-  rt.budget.step(text.marked.size() / 64);
   if (args[0].is_missing() || args[0].is_none()) {
     return list_of_parts(rt, text, split_space(text.text(), max_splits, is_from_right));
   }

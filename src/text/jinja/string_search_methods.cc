@@ -38,7 +38,6 @@ Result<int64_t> find_index(Runtime& rt, const Val& self, Args args, bool is_from
   const StringObject& text = self.as_string();
   VITRO_TRY_ASSIGN(const StringObject* needle, string_argument(args[0]));
   VITRO_TRY_ASSIGN(const std::optional<ByteRange> part, part_of(text, args[1], args[2]));
-  rt.budget.step(text.marked.size() / 64);
   if (!part) return -1;
   const std::string_view window = std::string_view(text.text()).substr(0, part->end);
   size_t at = find_bytes(window, needle->text(), part->begin);
@@ -73,7 +72,6 @@ Result<Val> count(Runtime& rt, const Val& self, Args args) {
   const StringObject& text = self.as_string();
   VITRO_TRY_ASSIGN(const StringObject* needle, string_argument(args[0]));
   VITRO_TRY_ASSIGN(const std::optional<ByteRange> part, part_of(text, args[1], args[2]));
-  rt.budget.step(text.marked.size() / 64);
   if (!part) return Val::integer(0);
   const std::string_view window = std::string_view(text.text()).substr(0, part->end);
   if (needle->marked.size() == 0)

@@ -1,0 +1,55 @@
+#include "cli/model_argument.h"
+
+#include <unistd.h>
+
+#include "cli/terminal.h"
+#include "store/resolve.h"
+
+namespace vitro {
+
+void add_pull_flag(CLI::App& app, ModelSearch& search, const std::string& of) {
+  app.add_flag("--pull", search.may_pull,
+               of + " is fetched if it is a name and not here; on a terminal that needs no --pull")
+      ->group("Model");
+}
+
+CLI::Option* add_model_option(CLI::App& app, std::string& model, ModelSearch& search, const std::string& what) {
+  add_pull_flag(app, search, "MODEL");
+  return app.add_option("MODEL", model, what + "; or a name, as for 'vitro pull'");
+}
+
+Result<Pulled> pull_with_progress(const ModelName& name, const Caches& caches) {
+  Progress progress(to_string(name), Progress::Unit::kBytes);
+  PullEvents events;
+  events.say = [&](const std::string& line) {
+    progress.erase();
+    talk("{}\n", for_terminal(line, true));
+  };
+  events.progress = [&](uint64_t n_done, uint64_t n_total) {
+    progress.update(static_cast<int64_t>(n_done), static_cast<int64_t>(n_total));
+  };
+  events.is_cancelled = [] { return is_interrupted(); };
+  catch_interrupt();
+  auto pulled = pull(name, caches, events);
+  release_interrupt();
+  return pulled;
+}
+
+Status locate_model(std::string& model, const ModelSearch& search) {
+  const Caches caches = Caches::from_environment();
+  VITRO_TRY_ASSIGN(const Resolved resolved, resolve_model(model, search.needs_weights, caches));
+  if (!resolved.path.empty()) {
+    model = resolved.path.string();
+    return {};
+  }
+  if (!search.may_pull && !is_terminal(STDERR_FILENO)) {
+    const std::string name = to_string(*resolved.name);
+    return fail(ErrorCode::kNotFound, "{}: not here; 'vitro pull {}' fetches it, and so does this command with --pull",
+                name, name);
+  }
+  VITRO_TRY_ASSIGN(const Pulled pulled, pull_with_progress(*resolved.name, caches));
+  model = pulled.path.string();
+  return {};
+}
+
+}  // namespace vitro

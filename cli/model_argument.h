@@ -1,0 +1,29 @@
+// The MODEL argument that commands share: a path, or the name of a model that is here or can be had.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "store/pull.h"
+
+namespace vitro {
+
+/// What may be done for a MODEL.
+struct ModelSearch {
+  bool may_pull = false;      ///< --pull: get it if it is not here, also where nobody watches
+  bool needs_weights = true;  ///< false: its tokenizer or description is enough
+};
+
+/// --pull, for a model that the argument `of` names.
+void add_pull_flag(CLI::App& app, ModelSearch& search, const std::string& of);
+/// "MODEL" with its help (`what` are the files that it may be), and --pull.
+CLI::Option* add_model_option(CLI::App& app, std::string& model, ModelSearch& search, const std::string& what);
+
+/// Makes a path of a MODEL that is a name. A model that is not here is pulled, with progress, if search.may_pull or if
+/// stderr is a terminal. NotFound otherwise, which names `vitro pull`; errors as resolve_model and pull.
+Status locate_model(std::string& model, const ModelSearch& search);
+
+/// Pulls with talk and a progress line on stderr; ctrl-C stops it in good order (Cancelled).
+Result<Pulled> pull_with_progress(const ModelName& name, const Caches& caches);
+
+}  // namespace vitro

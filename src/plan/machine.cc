@@ -1,0 +1,223 @@
+#include "plan/machine.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <limits>
+#include <span>
+
+#include "base/write_file.h"
+#include "formats/json.h"
+#include "formats/mapped_file.h"
+
+namespace vitro {
+namespace {
+
+constexpr size_t kMaxFileBytes = size_t{1} << 20;
+constexpr double kMaxRate = 1e21;  ///< above any machine
+constexpr int64_t kMaxThreads = 1024;
+/// Loops of a block that several threads share where one token is made: q k v, attend, o, gate and up, down.
+constexpr double kLoopsABlock = 5;
+
+// ---- writing ----
+
+Value rate_json(const Rate& rate) {
+  return Value(Value::Object{{"median", Value(rate.median)}, {"best", Value(rate.best)}});
+}
+
+Value threads_json(const ThreadRates& rates) {
+  return Value(Value::Object{{"n_threads", Value(int64_t{rates.n_threads})},
+                             {"read_bytes_per_s", rate_json(rates.read)},
+                             {"copy_bytes_per_s", rate_json(rates.copy)},
+                             {"f32_flops_per_s", rate_json(rates.flops)}});
+}
+
+Value matmul_json(const MatmulRates& rates) {
+  return Value(Value::Object{{"type", Value(std::string(dtype_info(rates.dtype).name))},
+                             {"n_threads", Value(int64_t{rates.n_threads})},
+                             {"stream_bytes_per_s", rate_json(rates.stream)},
+                             {"flops_per_s", rate_json(rates.flops)}});
+}
+
+template <class Items, class Write>
+Value list_json(const Items& items, Write write) {
+  Value::Array out;
+  for (const auto& item : items) out.push_back(write(item));
+  return Value(std::move(out));
+}
+
+/// By name, any case; nothing if it is no type.
+std::optional<DType> dtype_named(std::string_view name) {
+  const auto is_same = [&](DType dtype) {
+    const std::string_view known = dtype_info(dtype).name;
+    return std::equal(known.begin(), known.end(), name.begin(), name.end(),
+                      [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); });
+  };
+  const auto* type = std::find_if(std::begin(kAllDTypes), std::end(kAllDTypes), is_same);
+  return type == std::end(kAllDTypes) ? std::nullopt : std::optional(*type);
+}
+
+// ---- reading: the first thing that is wrong is remembered ----
+
+class MachineReader {
+ public:
+  explicit MachineReader(std::string_view where) : where_(where) {}
+
+  Result<MachineMeasurement> read(const Value& root) {
+    MachineMeasurement machine;
+    machine.measured_at = text(root, "measured_at");
+    machine.processor = text(root, "processor");
+    machine.kernels = text(root, "kernels");
+    machine.n_cpus = static_cast<int>(integer(root, "n_cpus", kMaxThreads));
+    machine.memory_bytes = integer(root, "memory_bytes", int64_t{1} << 50);
+    machine.buffer_bytes = integer(root, "buffer_bytes", int64_t{1} << 50);
+    machine.loop_seconds = real(root, "loop_seconds", 1);
+    for (const Value& item : list(root, "threads")) machine.threads.push_back(thread_rates(item));
+    for (const Value& item : list(root, "matmuls")) machine.matmuls.push_back(matmul_rates(item));
+    if (machine.threads.empty()) wrong("threads", "a list that is not empty");
+    if (!problem_.empty()) return fail(ErrorCode::kCorrupt, "{}", problem_);
+    return machine;
+  }
+
+ private:
+  void wrong(std::string_view key, std::string_view expected) {
+    if (problem_.empty())
+      problem_ = fmt::format("{}: {}: expected {}; measure anew with 'vitro bench machine'", where_, key, expected);
+  }
+  std::string text(const Value& value, std::string_view key) {
+    const Value* found = value.find(key);
+    if (found && found->as_string()) return *found->as_string();
+    wrong(key, "a text");
+    return {};
+  }
+  int64_t integer(const Value& value, std::string_view key, int64_t most) {
+    const Value* found = value.find(key);
+    if (found && found->as_int() && *found->as_int() >= 1 && *found->as_int() <= most) return *found->as_int();
+    wrong(key, fmt::format("a number from 1 to {}", most));
+    return 1;
+  }
+  double real(const Value& value, std::string_view key, double most) {
+    const Value* found = value.find(key);
+    if (found && found->as_real() && *found->as_real() > 0 && *found->as_real() <= most) return *found->as_real();
+    wrong(key, fmt::format("a number above 0, at most {:g}", most));
+    return 1;
+  }
+  Rate rate(const Value& value, std::string_view key) {
+    const Value* found = value.find(key);
+    if (found) return {real(*found, "median", kMaxRate), real(*found, "best", kMaxRate)};
+    wrong(key, "median and best");
+    return {};
+  }
+  std::span<const Value> list(const Value& value, std::string_view key) {
+    const Value* found = value.find(key);
+    if (found && found->as_array()) return *found->as_array();
+    wrong(key, "a list");
+    return {};
+  }
+  ThreadRates thread_rates(const Value& item) {
+    return {static_cast<int>(integer(item, "n_threads", kMaxThreads)), rate(item, "read_bytes_per_s"),
+            rate(item, "copy_bytes_per_s"), rate(item, "f32_flops_per_s")};
+  }
+  MatmulRates matmul_rates(const Value& item) {
+    const std::optional<DType> type = dtype_named(text(item, "type"));
+    if (!type) wrong("type", "an element type");
+    return {type.value_or(DType::kF32), static_cast<int>(integer(item, "n_threads", kMaxThreads)),
+            rate(item, "stream_bytes_per_s"), rate(item, "flops_per_s")};
+  }
+
+  std::string_view where_;
+  std::string problem_;
+};
+
+/// The measured rates of a type whose number of threads is nearest.
+const MatmulRates* find_matmul(const MachineMeasurement& machine, DType weights, int n_threads) {
+  const MatmulRates* best = nullptr;
+  for (const MatmulRates& rates : machine.matmuls) {
+    if (rates.dtype != weights) continue;
+    if (!best || std::abs(rates.n_threads - n_threads) < std::abs(best->n_threads - n_threads)) best = &rates;
+  }
+  return best;
+}
+
+}  // namespace
+
+Value machine_json(const MachineMeasurement& machine) {
+  return Value(Value::Object{{"measured_at", Value(machine.measured_at)},
+                             {"processor", Value(machine.processor)},
+                             {"kernels", Value(machine.kernels)},
+                             {"n_cpus", Value(int64_t{machine.n_cpus})},
+                             {"memory_bytes", Value(machine.memory_bytes)},
+                             {"buffer_bytes", Value(machine.buffer_bytes)},
+                             {"loop_seconds", Value(machine.loop_seconds)},
+                             {"threads", list_json(machine.threads, threads_json)},
+                             {"matmuls", list_json(machine.matmuls, matmul_json)}});
+}
+
+Result<MachineMeasurement> parse_machine(std::string_view json, std::string_view where) {
+  VITRO_TRY_ASSIGN(const Value root, parse_json(json, where));
+  return MachineReader(where).read(root);
+}
+
+std::filesystem::path machine_path() {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  if (cache && *cache) return std::filesystem::path(cache) / "vitro" / "machine.json";
+  const char* home = std::getenv("HOME");
+  if (!home || !*home) return {};
+  return std::filesystem::path(home) / ".cache" / "vitro" / "machine.json";
+}
+
+Status save_machine(const MachineMeasurement& machine, const std::filesystem::path& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path.parent_path(), error);
+  if (error) return fail(ErrorCode::kIoError, "{}: {}", path.parent_path().string(), error.message());
+  const std::string text = to_string(machine_json(machine), std::numeric_limits<size_t>::max()) + "\n";
+  return write_file(path, text, true);
+}
+
+Result<std::optional<MachineMeasurement>> load_machine(const std::filesystem::path& path) {
+  std::error_code error;
+  if (path.empty() || !std::filesystem::exists(path, error)) return std::nullopt;
+  VITRO_TRY_ASSIGN(const MappedFile file, MappedFile::open(path, LoadMode::kRead));
+  if (file.bytes().size() > kMaxFileBytes)
+    return fail(ErrorCode::kCorrupt, "{}: {} bytes are no measurement", path.string(), file.bytes().size());
+  VITRO_TRY_ASSIGN(MachineMeasurement machine, parse_machine(file.text(), path.string()));
+  return std::optional(std::move(machine));
+}
+
+Result<Device> machine_device(const MachineMeasurement& machine, DType weights, int n_threads) {
+  const MatmulRates* rates = find_matmul(machine, weights, n_threads);
+  if (!rates)
+    return fail(ErrorCode::kNotFound, "no rate of {} weights was measured; measure anew with 'vitro bench machine'",
+                dtype_info(weights).name);
+  const std::string source = fmt::format("vitro bench machine, {}, {} threads, {} kernels, {}", machine.measured_at,
+                                         rates->n_threads, machine.kernels, dtype_info(weights).name);
+  Device device{.name = "this", .title = machine.processor, .memory_bytes = machine.memory_bytes};
+  device.memory_source = source;
+  device.bandwidth = {rates->stream.median, source};
+  device.peaks[static_cast<size_t>(PeakType::kF32)] = {rates->flops.median, source};
+  device.certainty = Certainty::kMeasured;
+  device.measured_at = machine.measured_at;
+  return device;
+}
+
+Result<Machine> this_machine(const MachineMeasurement& machine, const ModelConfig& config, std::string_view weight_type,
+                             int n_threads) {
+  const std::optional<DType> dtype = dtype_named(weight_type);
+  if (!dtype) return fail(ErrorCode::kNotFound, "this engine has no kernel for {} weights", weight_type);
+  VITRO_TRY_ASSIGN(Device device, machine_device(machine, *dtype, n_threads));
+  return Machine{.device = std::move(device),
+                 .compute = PeakType::kF32,
+                 .element_bytes = sizeof(float),
+                 .efficiency = machine_efficiency(machine, config, n_threads)};
+}
+
+Efficiency machine_efficiency(const MachineMeasurement& machine, const ModelConfig& config, int n_threads) {
+  const double n_loops = kLoopsABlock * static_cast<double>(config.n_layer()) + 1;
+  return {.seconds_a_pass = n_threads > 1 ? n_loops * machine.loop_seconds : 0,
+          .certainty = Certainty::kMeasured,
+          .origin = fmt::format("measured on this machine at {}", machine.measured_at)};
+}
+
+}  // namespace vitro

@@ -1,0 +1,126 @@
+// The file of a measured machine: round trip, hostile contents, and what plans make of it. No test asserts a speed.
+#include "plan/machine.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <limits>
+
+#include "plan/measure_machine.h"
+#include "testing/expect_error.h"
+#include "testing/temp_folder.h"
+
+namespace vitro::testing {
+namespace {
+
+MachineMeasurement small_machine() {
+  MachineMeasurement machine;
+  machine.measured_at = "2026-11-30T12:00:00Z";
+  machine.processor = "A \"processor\"";
+  machine.kernels = "avx2";
+  machine.n_cpus = 4;
+  machine.memory_bytes = int64_t{16} << 30;
+  machine.buffer_bytes = 1 << 20;
+  machine.loop_seconds = 1e-6;
+  machine.threads = {{1, {10e9, 11e9}, {5e9, 6e9}, {50e9, 51e9}}, {4, {20e9, 21e9}, {8e9, 9e9}, {180e9, 200e9}}};
+  machine.matmuls = {{DType::kBF16, 1, {9e9, 9e9}, {30e9, 31e9}}, {DType::kBF16, 4, {19e9, 19e9}, {110e9, 120e9}}};
+  return machine;
+}
+
+std::string text_of(const MachineMeasurement& machine) {
+  return to_string(machine_json(machine), std::numeric_limits<size_t>::max());
+}
+
+TEST(Machine, SavedAndLoadedIsTheSame) {
+  TempFolder folder;
+  const std::filesystem::path path = folder.path() / "new" / "folder" / "machine.json";
+  EXPECT_FALSE(load_machine(path).value());
+  ASSERT_TRUE(save_machine(small_machine(), path));
+  ASSERT_TRUE(save_machine(small_machine(), path));  // replaces
+  const std::optional<MachineMeasurement> loaded = load_machine(path).value();
+  ASSERT_TRUE(loaded);
+  EXPECT_EQ(text_of(*loaded), text_of(small_machine()));
+}
+
+TEST(Machine, HostileFiles) {
+  const std::string good = text_of(small_machine());
+  ASSERT_TRUE(parse_machine(good, "m"));
+  const std::vector<std::array<std::string, 3>> cases = {
+      {"\"n_cpus\":4", "\"n_cpus\":0", "n_cpus"},
+      {"\"n_cpus\":4", "\"n_cpus\":4.5", "n_cpus"},
+      {"\"n_cpus\":4", "\"cpus\":4", "n_cpus"},
+      {"\"memory_bytes\":17179869184", "\"memory_bytes\":9223372036854775807", "memory_bytes"},
+      {"\"loop_seconds\":1e-06", "\"loop_seconds\":-1.0", "loop_seconds"},
+      {"\"median\":9000000000.0", "\"median\":1e300", "median"},
+      {"\"median\":9000000000.0", "\"median\":0.0", "median"},
+      {"\"median\":9000000000.0", "\"mean\":9000000000.0", "median"},
+      {"\"BF16\"", "\"BF17\"", "element type"},
+      {"\"threads\":[", "\"threads\":[7,", "n_threads"},
+      {"\"avx2\"", "[]", "kernels"},
+      {"{", "[", "m"},
+  };
+  for (const auto& [from, to, says] : cases) {
+    std::string text = good;
+    ASSERT_NE(text.find(from), std::string::npos) << from;
+    text.replace(text.find(from), from.size(), to);
+    expect_error(parse_machine(text, "m"), ErrorCode::kCorrupt, says);
+  }
+  expect_error(parse_machine("{}", "m"), ErrorCode::kCorrupt, "vitro bench machine");
+}
+
+TEST(Machine, AFileThatIsNoMeasurement) {
+  TempFolder folder;
+  std::ofstream(folder.path() / "big.json") << std::string(2 << 20, ' ');
+  expect_error(load_machine(folder.path() / "big.json"), ErrorCode::kCorrupt, "no measurement");
+  expect_error(load_machine(folder.path()), ErrorCode::kInvalidArgument, "");
+}
+
+TEST(Machine, IsADeviceWithTheRatesOfItsWeights) {
+  const Device device = machine_device(small_machine(), DType::kBF16, 3).value();
+  EXPECT_EQ(device.name, "this");
+  EXPECT_EQ(device.n_bytes(), int64_t{16} << 30);
+  EXPECT_DOUBLE_EQ(device.bandwidth.value, 19e9);  // of 4 threads, nearer than 1
+  EXPECT_DOUBLE_EQ(device.peak(PeakType::kF32).value, 110e9);
+  EXPECT_EQ(device.certainty, Certainty::kMeasured);
+  EXPECT_EQ(compute_type(device, "q4_k"), PeakType::kF32);
+  EXPECT_TRUE(check_machine({.device = device, .compute = PeakType::kF32}));
+  expect_error(machine_device(small_machine(), DType::kQ4_K, 1), ErrorCode::kNotFound, "Q4_K");
+}
+
+TEST(Machine, IsFoundByTheNameOfItsWeights) {
+  ModelConfig config;
+  config.blocks.resize(10);
+  const Machine machine = this_machine(small_machine(), config, "bf16", 4).value();
+  EXPECT_TRUE(check_machine(machine));
+  EXPECT_DOUBLE_EQ(machine.efficiency.seconds_a_pass, 51e-6);
+  expect_error(this_machine(small_machine(), config, "nf4", 4), ErrorCode::kNotFound, "nf4");
+  expect_error(this_machine(small_machine(), config, "q4_k", 4), ErrorCode::kNotFound, "Q4_K");
+}
+
+TEST(Machine, LoopsTakeTimeOnlyWithSeveralThreads) {
+  ModelConfig config;
+  config.blocks.resize(10);
+  EXPECT_DOUBLE_EQ(machine_efficiency(small_machine(), config, 4).seconds_a_pass, 51e-6);
+  EXPECT_DOUBLE_EQ(machine_efficiency(small_machine(), config, 1).seconds_a_pass, 0);
+}
+
+// Every rate is there and positive, in the time of a blink.
+TEST(Machine, MeasuresItself) {
+  int n_seen = 0;
+  MeasureOptions options{.n_threads = 2, .buffer_bytes = 1, .seconds_a_run = 1e-6};
+  options.progress = [&](int n_done, int n_steps) { return n_done == n_seen++ && n_done < n_steps; };
+  const MachineMeasurement machine = measure_machine(best_kernel_table(), options).value();
+  EXPECT_EQ(machine.threads.size(), 2U);
+  EXPECT_EQ(machine.matmuls.size() % 2, 0U);
+  EXPECT_TRUE(parse_machine(text_of(machine), "m")) << parse_machine(text_of(machine), "m").error().message;
+  EXPECT_GT(machine_device(machine, DType::kQ4_K, 2)->bandwidth.value, 0);
+}
+
+TEST(Machine, CanBeStopped) {
+  MeasureOptions options{.buffer_bytes = 1, .seconds_a_run = 1e-6};
+  options.progress = [](int n_done, int) { return n_done < 2; };
+  expect_error(measure_machine(best_kernel_table(), options), ErrorCode::kCancelled, "interrupted");
+}
+
+}  // namespace
+}  // namespace vitro::testing

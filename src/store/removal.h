@@ -1,0 +1,28 @@
+// Removing a model from its cache: planned first, so that it can be shown and asked.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "base/result.h"
+#include "store/local.h"
+#include "store/names.h"
+
+namespace vitro {
+
+/// What goes.
+struct Removal {
+  std::vector<std::filesystem::path> paths;  ///< files and links, then folders, in the order in which they go
+  uint64_t n_freed_bytes = 0;
+};
+
+/// smollm2: its files. owner/name: all revisions of the repository. owner/name@revision: that one, and the blobs that
+/// no other uses. owner/name:file.gguf: that file in that revision, and its blob if no other file is the same. Touches
+/// nothing. NotFound if it is not here; Corrupt if something on the way leads out of the cache.
+Result<Removal> plan_removal(const ModelName& name, const Caches& caches);
+
+/// IoError with the first path that would not go; those after it are left.
+Status remove_paths(const Removal& removal);
+
+}  // namespace vitro

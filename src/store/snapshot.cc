@@ -1,0 +1,81 @@
+#include "store/snapshot.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/nearest.h"
+#include "formats/mapped_file.h"
+#include "formats/quote_name.h"
+#include "formats/safetensors.h"
+
+namespace vitro {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr size_t kMaxIndexBytes = size_t{64} << 20;  // the index of the largest released model has 9 MB
+constexpr size_t kMaxListed = 12;
+
+using Names = std::vector<std::string>;
+
+bool has(const Names& files, std::string_view name) { return std::binary_search(files.begin(), files.end(), name); }
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+std::string listed(const Names& names) {
+  std::string out;
+  for (size_t i = 0; i < names.size() && i < kMaxListed; ++i) out += (i > 0 ? ", " : "") + quote_name(names[i]);
+  return names.size() > kMaxListed ? out + fmt::format(" and {} more", names.size() - kMaxListed) : out;
+}
+
+/// model.safetensors, or every shard of the index.
+Result<bool> has_weights(const HfCache& cache, const HubName& name, std::string_view commit, const Names& files) {
+  constexpr std::string_view kIndex = "model.safetensors.index.json";
+  if (has(files, "model.safetensors")) return true;
+  if (!has(files, kIndex)) return false;
+  VITRO_TRY_ASSIGN(const fs::path path, cache.follow(cache.snapshot(name.repo, commit) / kIndex));
+  VITRO_TRY_ASSIGN(const MappedFile file, MappedFile::open(path));
+  if (file.bytes().size() > kMaxIndexBytes) return fail(ErrorCode::kCorrupt, "{}: too long", path.string());
+  VITRO_TRY_ASSIGN(const ShardIndex index, read_shard_index(file.text(), path.string()));
+  return std::all_of(index.files.begin(), index.files.end(),
+                     [&](const std::string& shard) { return has(files, shard); });
+}
+
+}  // namespace
+
+Result<std::string> choose_gguf(const Names& files, std::string_view wanted, std::string_view where) {
+  Names ggufs, fitting;
+  for (const std::string& file : files) {
+    if (file == wanted) return file;
+    if (!lower(file).ends_with(".gguf")) continue;
+    ggufs.push_back(file);
+    if (lower(fs::path(file).filename().string()).find(lower(wanted)) != std::string::npos) fitting.push_back(file);
+  }
+  if (fitting.size() == 1) return fitting[0];
+  if (fitting.size() > 1) {
+    return fail(ErrorCode::kInvalidArgument, "{}: which of its files? {}; name one as {}:FILE", where, listed(fitting),
+                where);
+  }
+  if (wanted.empty() || ggufs.empty()) return fail(ErrorCode::kNotFound, "{}: no .gguf file is here", where);
+  return fail(ErrorCode::kNotFound, "{}: no file {} is here; there are {}", where, quote_name(wanted), listed(ggufs));
+}
+
+Result<fs::path> find_in_snapshot(const HfCache& cache, const HubName& name, std::string_view commit,
+                                  bool needs_weights) {
+  VITRO_TRY_ASSIGN(const Names files, cache.files(name.repo, commit));
+  const fs::path folder = cache.snapshot(name.repo, commit);
+  if (name.wanted.empty() && has(files, "config.json")) {
+    VITRO_TRY_ASSIGN(const bool is_whole, has_weights(cache, name, commit, files));
+    if (is_whole || !needs_weights) return folder;
+  }
+  const auto gguf = choose_gguf(files, name.wanted, name.repo);
+  if (gguf) return folder / *gguf;
+  const bool is_there = !files.empty() && !needs_weights && name.wanted.empty();
+  if (is_there && gguf.error().code == ErrorCode::kNotFound) return folder;
+  return fail(gguf.error());
+}
+
+}  // namespace vitro

@@ -1,0 +1,30 @@
+// Vitro's own cache: where the models that we know (known_models.h) lie. A record beside a model, NAME.sha256 in the
+// format of sha256sum, says that its bytes were summed.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "base/result.h"
+#include "store/known_models.h"
+
+namespace vitro {
+
+/// VITRO_CACHE, else ~/.cache/vitro.
+std::filesystem::path vitro_cache();
+
+/// All files are there with their sizes, and are no links out of the cache. Bytes are not looked at.
+bool is_here(const KnownModel& model, const std::filesystem::path& cache);
+/// As is_here, and the sums are right: as recorded, else by reading the files (they are recorded then). IoError.
+Result<bool> is_right(const KnownModel& model, const std::filesystem::path& cache);
+
+/// Where a model's file lies, and its record.
+std::filesystem::path file_path(const KnownModel& model, const KnownFile& file, const std::filesystem::path& cache);
+std::filesystem::path record_path(const KnownModel& model, const std::filesystem::path& cache);
+/// Writes the record. IoError.
+Status write_record(const KnownModel& model, const std::filesystem::path& cache);
+
+/// SHA-256 of a file in lower-case hexadecimal. IoError.
+Result<std::string> sha256_of(const std::filesystem::path& path);
+
+}  // namespace vitro
