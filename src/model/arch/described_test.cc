@@ -89,5 +89,23 @@ INSTANTIATE_TEST_SUITE_P(Goldens, DescribedTest, ::testing::ValuesIn(kModels), [
   return name;
 });
 
+/// The same weights as llama.cpp's converter writes them, where a family's files are read.
+TEST(DescribedGgufTest, TwinsHaveTheSameParameters) {
+  for (const char* name : {"mixtral", "olmoe", "gpt-oss"}) {
+    SCOPED_TRACE(name);
+    const auto file = testing::shared_path(std::string("goldens/gguf/") + name + ".gguf");
+    if (!file) GTEST_SKIP() << "the shared goldens are not there";
+    const auto checkpoint = Checkpoint::open(*file);
+    ASSERT_TRUE(checkpoint) << checkpoint.error().message;
+    const auto description = describe_model(*checkpoint);
+    ASSERT_TRUE(description) << description.error().message;
+    const auto slots = description->arch->tensor_slots(checkpoint->format(), description->config);
+    const auto bound = bind_tensors(*checkpoint, slots, {});
+    ASSERT_TRUE(bound) << bound.error().message;
+    EXPECT_EQ(module_tree(description->config, slots, *bound).n_parameters,
+              expected_parameters(*testing::shared_path(std::string("goldens/models/") + name)));
+  }
+}
+
 }  // namespace
 }  // namespace vitro
