@@ -48,7 +48,9 @@ Result<PlanReport> make_report(const Question& question) {
   }
   std::vector<PlanReport> reports;
   for (const std::string& path : options.models) {
-    VITRO_TRY_ASSIGN(const PlanModel model, open_plan_model(path));
+    std::string place = path;
+    VITRO_TRY(locate_model(place, options.search));
+    VITRO_TRY_ASSIGN(const PlanModel model, open_plan_model(place));
     VITRO_TRY_ASSIGN(PlanReport report, report_of(model, question));
     reports.push_back(std::move(report));
   }

@@ -8,6 +8,7 @@
 #include "base/human.h"
 #include "base/saturating.h"
 #include "cli/options.h"
+#include "cli/plan_device.h"
 #include "cli/plan_lengths.h"
 #include "cli/plan_serving.h"
 #include "model/module_tree.h"
@@ -135,7 +136,8 @@ Value question_json(const PlanModel& model, const PlannedWeights& weights, const
 InferenceQuestion inference_question(const ModelConfig& config, const PlanOptions& options) {
   InferenceQuestion question{.options = options};
   SessionShape& s = question.shape.session;
-  question.shape.engine = options.engine.value_or(options.device.empty() ? EngineKind::kVitro : EngineKind::kHalf);
+  question.shape.engine = options.engine.value_or(
+      options.device.empty() || options.device == kThisMachine ? EngineKind::kVitro : EngineKind::kHalf);
   const int64_t most = std::min(config.n_ctx > 0 ? config.n_ctx : kDefaultContext, n_reachable(config));
   s.n_ctx = options.n_ctx > 0 ? options.n_ctx : std::min(most, kDefaultContext);
   s.n_sequences = options.n_sequences;

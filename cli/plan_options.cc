@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "base/human.h"
+#include "cli/model_argument.h"
 #include "cli/options.h"
 
 namespace vitro {
@@ -97,7 +98,9 @@ void add_inference_options(CLI::App& app, PlanOptions& o) {
 void add_question_options(CLI::App& app, PlanOptions& o) {
   const char* kGroup = "Questions";
   auto* gpu =
-      app.add_option("--gpu,--device", o.device, "a device of the catalogue, like h100-80g: times and what fits")
+      app.add_option(
+             "--gpu,--device", o.device,
+             "a device of the catalogue, like h100-80g, or 'this' machine as bench measured it: times and what fits")
           ->group(kGroup);
   add_size_option(app, "--count", o.n_devices, kRows, parse_positions,
                   "so many devices, weights and heads split over them")
@@ -148,7 +151,9 @@ CLI::Option* add_size_option(CLI::App& app, const std::string& name, int64_t& va
 
 void add_plan_options(CLI::App& app, PlanOptions& options) {
   app.add_option("MODEL", options.models,
-                 "a Hugging Face folder, a config.json, or a .gguf file (its beginning is enough); no weights needed");
+                 "a Hugging Face folder, a config.json, a .gguf file (its beginning is enough) or a model's name; no "
+                 "weights needed");
+  add_pull_flag(app, options.search, "MODEL");
   add_size_options(app, options);
   add_inference_options(app, options);
   add_question_options(app, options);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cache/kv_cache.h"
+#include "cli/model_argument.h"
 #include "model/arch/from_sizes.h"
 #include "plan/inference_plan.h"
 #include "plan/weight_format.h"
@@ -18,6 +19,7 @@ struct PlanOptions {
   std::vector<std::string> models;  ///< paths
   std::string arch;                 ///< family of a model of which only sizes are given
   ModelSizes sizes;
+  ModelSearch search = {.needs_weights = false};
   bool is_compared = false;
 
   // Inference.

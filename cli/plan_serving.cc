@@ -207,7 +207,7 @@ Status add_serving(const PlanModel& model, const PlannedWeights& weights, const 
   const Passes passes = plan_passes(model, weights, question);
   report->sections.push_back(work_section("prefill", "FLOPs of the prompt", passes.prefill_work));
   report->sections.push_back(work_section("decode", "FLOPs of a token", passes.decode_work));
-  VITRO_TRY_ASSIGN(const std::optional<PlanDevice> device, find_plan_device(question.options, weights.matrix_type));
+  VITRO_TRY_ASSIGN(const std::optional<PlanDevice> device, find_plan_device(model, question.options, weights));
   std::optional<Times> times;
   VITRO_TRY(check_tensor_parallel(model.config, question.options.n_devices));
   if (device) {

@@ -202,11 +202,12 @@ std::vector<TrainingFigure> work_figures(const TrainingWork& work) {
 
 Status add_time(const PlanModel& model, const TrainingSpec& spec, const PlanOptions& options, const TrainOptions& train,
                 PlanReport* report) {
+  const PlannedWeights weights = planned_weights(model, options, kBf16Weights, EngineKind::kHalf);
   VITRO_TRY_ASSIGN(const TrainingWork work, training_work(model.config, model.slots, spec, train.convention));
   report->sections.push_back(hidden_section("flops", "FLOPs of a sequence", work.model, PlanUnit::kFlops));
   report->sections.push_back(hidden_section("flops_executed", "FLOPs of a sequence, with what is computed again",
                                             work.hardware, PlanUnit::kFlops));
-  VITRO_TRY_ASSIGN(const std::optional<PlanDevice> device, find_plan_device(options, kBf16Weights.name));
+  VITRO_TRY_ASSIGN(const std::optional<PlanDevice> device, find_plan_device(model, options, weights));
   const std::string counted = fmt::format("FLOPs counted {}", flops_convention_name(train.convention));
   if (!device) {
     report->tables.push_back(figure_table(work_figures(work), fmt::format("{}; --gpu NAME gives times", counted)));
