@@ -49,7 +49,7 @@ std::vector<PlanCell> fit_row(std::string question, const Fit& fit) {
   return {text_cell(std::move(question)), count_cell(fit.n), fit.n > 0 ? bytes_cell(fit.n_bytes) : no_cell(),
           fit.next_bytes > 0 ? bytes_cell(fit.next_bytes) : no_cell(),
           text_cell(fit.n == 0 ? "does not fit"
-                    : is_limit ? "the model's last position"
+                    : is_limit ? "positions"
                                : "memory")};
 }
 

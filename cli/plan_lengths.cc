@@ -50,9 +50,7 @@ PlanTable naive_table(const ModelConfig& config) {
                         fmt::format("log-sum-exp = {}", find_item(tiled, "log-sum-exp")->arithmetic)};
     }
   }
-  table.notes = {
-      "Twice the n, four times the matrix; in tiles (FlashAttention) twice. It is there once a layer and"
-      " sequence where nothing is kept for a backward pass."};
+  table.notes = {"Twice the n, four times the matrix, but in tiles (FlashAttention) twice the output."};
   return table;
 }
 

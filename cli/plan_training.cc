@@ -55,13 +55,13 @@ PlanSection memory_section(const TrainingPlan& plan, const TrainingSpec& spec) {
       decimal_text(static_cast<double>(plan.states.amount), "B"), per_parameter(plan.states.amount, plan.n_parameters),
       human_count(plan.n_trained), human_count(plan.n_parameters));
   for (const PlanItem& phase : plan.phases) {
-    if (&phase == &plan.phases.front()) note += " Peaks:";
+    if (&phase == &plan.phases.front()) note += fmt::format(" Worst at {}:", plan.phases[plan.peak].name);
     note += fmt::format(" {} {}{}", phase.name, decimal_text(static_cast<double>(phase.amount), "B"),
                         &phase == &plan.phases.back() ? "." : ",");
   }
   if (spec.layout.pipeline > 1) note += fmt::format(" Stage {} of the pipeline holds the most.", plan.stage);
   return {.id = "memory",
-          .title = fmt::format("Who ate the memory? ({})", plan.phases[plan.peak].name),
+          .title = "Who ate the memory?",
           .unit = PlanUnit::kBytes,
           .item = plan.phases[plan.peak],
           .note = note,
