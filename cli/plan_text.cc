@@ -17,9 +17,26 @@ constexpr int kWidth = 80;
 constexpr int kNameWidth = 26;
 constexpr int kBarWidth = 16;
 
+// Every character of a plan takes one cell; the C library knows the bars only in some locales.
+int n_cells(std::string_view text) {
+  return static_cast<int>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
 std::string padded(std::string_view text, int width, bool is_right) {
-  const std::string blanks(static_cast<size_t>(std::max(width - display_width(text), 0)), ' ');
+  const std::string blanks(static_cast<size_t>(std::max(width - n_cells(text), 0)), ' ');
   return is_right ? blanks + std::string(text) : std::string(text) + blanks;
+}
+
+// At most so many cells, dots for what is cut off.
+std::string cut(std::string_view text, int width) {
+  if (n_cells(text) <= width) return std::string(text);
+  constexpr std::string_view kDots = " ...";
+  size_t end = 0;
+  for (int cells = 0; cells + static_cast<int>(kDots.size()) <= width; ++end) {
+    cells += (text[end] & 0xC0) != 0x80 ? 1 : 0;
+  }
+  const std::string_view kept = text.substr(0, text.rfind(' ', end - 1));
+  return std::string(kept.substr(0, kept.find_last_not_of(" ,") + 1)) + std::string(kDots);
 }
 
 void append_line(std::string line, std::string* out) {
@@ -34,12 +51,6 @@ void append_wrapped(std::string_view text, std::string* out) {
 std::string_view mark(Certainty certainty) {
   if (certainty == Certainty::kEstimated) return "~";
   return certainty == Certainty::kMeasured ? "*" : "";
-}
-
-// At most so many cells, an ellipsis for what is cut off.
-std::string cut(std::string_view text, int width) {
-  const std::vector<std::string> lines = wrapped(text, width - 4);
-  return lines[0].substr(0, lines[0].find_last_not_of(" ,") + 1) + " ...";
 }
 
 // ---- trees ----
@@ -101,8 +112,7 @@ void append_row(const PlanItem& item, int depth, std::string_view behind, const 
   // What stands behind may take the cells that the bar leaves.
   const std::string filled = bar(share, kBarWidth);
   line += behind.empty() ? filled : filled + (filled.empty() ? "" : " ") + std::string(behind);
-  if (display_width(line) > kWidth) line = cut(line, kWidth);
-  append_line(line, out);
+  append_line(cut(line, kWidth), out);
 }
 
 // Parts get lines of their own where there are several and they matter.
@@ -149,8 +159,8 @@ void append_section(const PlanSection& section, std::string* out) {
 void append_table(const PlanTable& table, std::string* out) {
   std::vector<int> widths;
   for (size_t column = 0; column < table.columns.size(); ++column) {
-    int width = display_width(table.columns[column].title);
-    for (const auto& row : table.rows) width = std::max(width, display_width(row[column].text));
+    int width = n_cells(table.columns[column].title);
+    for (const auto& row : table.rows) width = std::max(width, n_cells(row[column].text));
     widths.push_back(width);
   }
   const auto append_cells = [&](auto&& text_of) {
@@ -159,7 +169,8 @@ void append_table(const PlanTable& table, std::string* out) {
       if (!table.columns[column].is_on_screen) continue;
       line += padded(text_of(column), widths[column], !table.columns[column].is_text) + "  ";
     }
-    append_line(std::move(line), out);
+    line.erase(line.find_last_not_of(' ') + 1);
+    append_line(cut(line, kWidth), out);
   };
   const std::string_view certainty = table.certainty == Certainty::kExact ? "" : certainty_name(table.certainty);
   if (!table.title.empty()) {
