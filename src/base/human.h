@@ -16,8 +16,8 @@ std::string human_bytes(uint64_t n_bytes);
 /// anything else, such as "24G", which does not say which of the two it means, negative sizes and those above 2^63 - 1.
 Result<int64_t> parse_bytes(std::string_view text);
 
-/// Positions and rows, whose sizes are powers of two by custom: "4096", "32k" (32 x 1,024), "1m" (1,024 x 1,024). Errors
-/// as parse_bytes.
+/// Positions and rows, whose sizes are powers of two by custom: "4096", "32k" (32 x 1,024), "1m" (1,024 x 1,024).
+/// Errors as parse_bytes.
 Result<int64_t> parse_positions(std::string_view text);
 
 /// Amounts counted in thousands, such as tokens of a training run: "64", "300B" (10^9 each), "1.4T" (10^12 each).
