@@ -86,7 +86,7 @@ def config_seeds():
             "llama.feed_forward_length": 96, "llama.context_length": 256, "llama.vocab_size": 128,
             "llama.attention.layer_norm_rms_epsilon": 1e-5, "llama.rope.dimension_count": 16}
     yield "gguf", json.dumps(flat).encode()
-    for path in sorted(golden_twin.GOLDEN.glob("*/config.json")):
+    for path in sorted([*golden_twin.GOLDEN.glob("*/config.json"), *golden_twin.GOLDEN.glob("plan/*/config.json")]):
         yield path.parent.name, path.read_bytes()
     yield "llama2c", json.dumps({"dim": 64, "hidden_dim": 96, "n_layers": 2, "n_heads": 4, "n_kv_heads": 2, "vocab_size": 128,
                                  "seq_len": 64, "shared_classifier": True}).encode()

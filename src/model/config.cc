@@ -120,7 +120,8 @@ class Checker {
     not_negative("attn.softcap", attn.softcap);
     not_negative("attn.qkv_clip", attn.qkv_clip);
     if (attn.kv_lora_rank != 0 || attn.q_lora_rank != 0 || attn.d_head_nope != 0 || attn.d_head_rope != 0) latent(attn);
-    if (attn.position == PositionKind::kDistanceBuckets) range("n_bias_buckets", config_.n_bias_buckets, 1, kMaxBiasBuckets);
+    if (attn.position == PositionKind::kDistanceBuckets)
+      range("n_bias_buckets", config_.n_bias_buckets, 1, kMaxBiasBuckets);
     if (attn.mask == MaskKind::kWindow) range("attn.window", attn.window, 1, kMaxContext);
     if (attn.position == PositionKind::kRope) rope(attn, attn.rope);
     if (attn.position == PositionKind::kAlibi) {

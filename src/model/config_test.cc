@@ -56,6 +56,61 @@ std::function<void(ModelConfig&)> block(std::function<void(BlockSpec&)> change) 
   };
 }
 
+/// Experts in every block, made wrong.
+std::function<void(ModelConfig&)> moe(std::function<void(MoeSpec&)> change) {
+  return block([change](BlockSpec& spec) {
+    spec.ffn.d_ff = 0;
+    spec.ffn.moe = {.n_expert = 8, .n_expert_used = 2, .d_ff_expert = 32};
+    change(spec.ffn.moe);
+  });
+}
+
+/// Latent attention in every block, made wrong.
+std::function<void(ModelConfig&)> latent(std::function<void(AttentionSpec&)> change) {
+  return attn([change](AttentionSpec& spec) {
+    spec.n_kv_head = spec.n_head;
+    spec.kv_lora_rank = 32, spec.d_head_nope = 8, spec.d_head_rope = 8, spec.rope.d_rot = 8;
+    spec.qk_norm_spec = {.kind = NormKind::kRms, .eps = 1e-6};
+    change(spec);
+  });
+}
+
+/// Experts, latent attention, encoders and heads.
+const std::vector<BadConfig>& bad_parts() {
+  static const std::vector<BadConfig> cases = {
+      {"encoder.n_layer = 0 must be", [](ModelConfig& c) { c.kind = ModelKind::kEncoderDecoder; }},
+      {"encoder.n_layer = 9999 must be", [](ModelConfig& c) { c.encoder_blocks.resize(9999, c.blocks[0]); }},
+      {"n_token_types = 16777217 must be", [](ModelConfig& c) { c.n_token_types = kMaxVocab + 1; }},
+      {"n_bias_buckets = 65537 must be", [](ModelConfig& c) { c.n_bias_buckets = kMaxBiasBuckets + 1; }},
+      {"n_bias_buckets = 0 must be", attn([](AttentionSpec& a) { a.position = PositionKind::kDistanceBuckets; })},
+      {"bias_max_distance = -1 must be", [](ModelConfig& c) { c.bias_max_distance = -1; }},
+      {"n_class = -1 must be", [](ModelConfig& c) { c.n_class = -1; }},
+      {"ffn.d_ff = 32 must be between 0 and 0",
+       block([](BlockSpec& b) { b.ffn.d_ff = 32, b.ffn.moe = {.n_expert = 1, .n_expert_used = 1, .d_ff_expert = 1}; })},
+      {"ffn.clamp = -1", block([](BlockSpec& b) { b.ffn.clamp = -1; })},
+      {"ffn.gate_slope = 0", block([](BlockSpec& b) { b.ffn.gate_slope = 0; })},
+      {"moe.n_expert = 65537 must be", moe([](MoeSpec& m) { m.n_expert = kMaxExperts + 1; })},
+      {"moe.n_expert = 0 must be", moe([](MoeSpec& m) { m.n_expert = 0; })},
+      {"moe.n_expert_used = 9 must be between 1 and 8", moe([](MoeSpec& m) { m.n_expert_used = 9; })},
+      {"moe.d_ff_expert = 524289 must be between 1 and 524288",
+       moe([](MoeSpec& m) { m.d_ff_expert = kMaxWidth / 8 + 1; })},
+      {"moe.d_ff_shared = -1", moe([](MoeSpec& m) { m.d_ff_shared = -1; })},
+      {"moe.routed_scale = 0", moe([](MoeSpec& m) { m.routed_scale = 0; })},
+      {"moe.router_jitter = -1", moe([](MoeSpec& m) { m.router_jitter = -1; })},
+      {"moe.n_group = 3 does not divide the 8 experts", moe([](MoeSpec& m) { m.n_group = 3; })},
+      {"moe.n_group_used = 5 must be between 1 and 4", moe([](MoeSpec& m) { m.n_group = 4, m.n_group_used = 5; })},
+      {"moe.n_expert_used = 3 must be between 1 and 2",
+       moe([](MoeSpec& m) { m.n_expert_used = 3, m.n_group = 4, m.n_group_used = 1; })},
+      {"attn.kv_lora_rank = 4194297 must be between", latent([](AttentionSpec& a) { a.kv_lora_rank = kMaxWidth - 7; })},
+      {"attn.q_lora_rank = -1", latent([](AttentionSpec& a) { a.q_lora_rank = -1; })},
+      {"attn.d_head_nope = 0", latent([](AttentionSpec& a) { a.d_head_nope = 0; })},
+      {"attn.d_head = 16 must be between 17 and 17", latent([](AttentionSpec& a) { a.d_head_nope = 9; })},
+      {"attn.n_kv_head ('num_key_value_heads') = 2 must be between 4 and 4",
+       latent([](AttentionSpec& a) { a.n_kv_head = 2; })},
+  };
+  return cases;
+}
+
 const std::vector<BadConfig>& bad_configs() {
   static const std::vector<BadConfig> cases = {
       {"d_model = 0 must be between 1 and", [](ModelConfig& c) { c.d_model = 0; }},
@@ -106,7 +161,9 @@ const std::vector<BadConfig>& bad_configs() {
 }
 
 TEST(CheckConfigTest, NamesEveryImpossibleNumber) {
-  for (const BadConfig& bad : bad_configs()) {
+  std::vector<BadConfig> cases = bad_configs();
+  cases.insert(cases.end(), bad_parts().begin(), bad_parts().end());
+  for (const BadConfig& bad : cases) {
     SCOPED_TRACE(bad.part);
     ModelConfig config = good_config();
     bad.spoil(config);

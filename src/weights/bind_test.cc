@@ -99,6 +99,71 @@ TEST_F(BindTest, ReportsEveryMisfitAtOnce) {
   }
 }
 
+/// Experts [3, 2, 4] under two layouts: one by one, and gate and up of all in one tensor, [in, out], interleaved.
+TensorSlot experts() {
+  TensorSlot slot{.name = "experts.w", .shape = {3, 2, 4}};
+  slot.sources = {{.name = "experts.{}.weight", .shape = {2, 4}, .is_one_by_one = true},
+                  {.name = "experts.fused",
+                   .shape = {3, 4, 4},
+                   .rows = {.kind = RowMap::Kind::kPerHead, .first = 1, .d = 1, .stride = 2},
+                   .is_transposed = true}};
+  return slot;
+}
+
+TEST_F(BindTest, StackedPartsMayBeTensorsOfTheirOwn) {
+  for (const char* name : {"experts.2.weight", "experts.0.weight", "experts.1.weight"}) add(name, DType::kBF16, {2, 4});
+  const std::vector<TensorSlot> slots = {experts()};
+  const auto bound = bind_tensors(open(), slots, {});
+  ASSERT_TRUE(bound) << bound.error().message;
+  ASSERT_EQ(bound->size(), 3u);
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ((*bound)[i].part, static_cast<int64_t>(i));
+    EXPECT_EQ((*bound)[i].entry->name, "experts." + std::to_string(i) + ".weight");
+    EXPECT_EQ((*bound)[i].shape(), (Shape{2, 4}));
+  }
+  ThreadPool pool(1);
+  expect_error(load_tensors(*checkpoint_, *bound, {}, pool), ErrorCode::kUnsupported, "'experts.w': stacked");
+}
+
+TEST_F(BindTest, StackedPartsMayBeOneTensor) {
+  add("experts.fused", DType::kF32, {3, 4, 4});
+  const std::vector<TensorSlot> slots = {experts()};
+  const auto bound = bind_tensors(open(), slots, {});
+  ASSERT_TRUE(bound) << bound.error().message;
+  ASSERT_EQ(bound->size(), 1u);
+  EXPECT_EQ((*bound)[0].shape(), (Shape{3, 2, 4}));
+}
+
+TEST_F(BindTest, AMissingPartIsNamed) {
+  add("experts.0.weight", DType::kF32, {2, 4}).add("experts.2.weight", DType::kF32, {2, 5});
+  const std::vector<TensorSlot> slots = {experts()};
+  const auto bound = bind_tensors(open(), slots, {});
+  expect_error(bound, ErrorCode::kInvalidArgument, "'experts.1.weight' [2, 4] is missing");
+  expect_error(bound, ErrorCode::kInvalidArgument, "'experts.2.weight' [2, 5] has no place in the model");
+}
+
+TEST_F(BindTest, StackedShapesMustAgree) {
+  add("experts.fused", DType::kF32, {2, 4, 4});
+  const std::vector<TensorSlot> slots = {experts()};
+  expect_error(bind_tensors(open(), slots, {}), ErrorCode::kInvalidArgument,
+               "'experts.fused' has shape [2, 4, 4], the description says [3, 4, 4]");
+  TensorSlot contradictory = experts();
+  contradictory.sources[1].shape = {2, 4, 4};
+  const std::vector<TensorSlot> wrong = {contradictory};
+  expect_error(bind_tensors(*checkpoint_, wrong, {}), ErrorCode::kInvalidArgument,
+               "the description contradicts itself");
+}
+
+TEST_F(BindTest, SkippedTensorsAreLeftAlone) {
+  add("layers.0.w", DType::kF32, {2, 4}).add("layers.1.w", DType::kI64, {7}).add("layers.10.w", DType::kF32, {1});
+  TensorSlot skipped{.name = "one layer more", .use = SlotUse::kSkipped, .is_optional = true};
+  skipped.sources = {{.name = "layers.1."}};
+  const std::vector<TensorSlot> slots = {matrix("w", {2, 4}, {"layers.0.w"}), skipped};
+  const auto bound = bind_tensors(open(), slots, {});
+  expect_error(bound, ErrorCode::kInvalidArgument, "'layers.10.w' [1] has no place");
+  EXPECT_EQ(bound.error().message.find("layers.1.w"), std::string::npos) << bound.error().message;
+}
+
 TEST_F(BindTest, TypesAreTakenOrRefusedByName) {
   const std::set<std::string_view> taken = {"F32",  "F16",  "BF16", "Q4_0", "Q4_1", "Q5_0",   "Q5_1",   "Q8_0",
                                             "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ4_NL", "IQ4_XS", "MXFP4"};

@@ -174,7 +174,11 @@ TEST(LlamaTest, GgufRefusesWhatItDoesNotKnow) {
   expect_error(spoiled(R"("llama.expert_count": 8, "llama.mystery": 1)"), ErrorCode::kInvalidArgument,
                "unknown key 'llama.mystery'");
   expect_error(spoiled(R"("llama.expert_count": 8)"), ErrorCode::kInvalidArgument,
-               "'llama.expert_count' = 8 is not implemented");
+               "missing key 'llama.expert_used_count'");
+  const auto experts = spoiled(R"("llama.expert_count": 8, "llama.expert_used_count": 2)");
+  ASSERT_TRUE(experts) << experts.error().message;
+  EXPECT_EQ(experts->blocks[0].ffn.moe.n_expert, 8);
+  expect_error(check_runnable(*experts), ErrorCode::kUnsupported, "mixture of experts");
   EXPECT_TRUE(spoiled(R"("llama.expert_count": 0, "other.key": 1)"));
   expect_error(spoiled(R"("llama.attention.sliding_window": -1)"), ErrorCode::kInvalidArgument, "must be between 0");
   expect_error(spoiled(R"("llama.rope.scaling.type": "warp")"), ErrorCode::kInvalidArgument, "RoPE scaling \"warp\"");

@@ -26,8 +26,9 @@ struct SizeRule {
   int64_t vocab_size;
   int64_t d_head;  ///< n_head = d_model / d_head
   WidthRule d_ff;
-  bool is_width_of_experts = false;  ///< the width of the feed-forward is that of each expert
-  std::string_view more = {};        ///< further keys
+  bool is_width_of_experts = false;       ///< the width of the feed-forward is that of each expert
+  std::string_view more = {};             ///< further keys
+  std::string_view alternating_key = {};  ///< a list that says global and local in turn for each layer
 };
 constexpr std::string_view kOssRope =
     R"({"rope_scaling": {"rope_type": "yarn", "factor": 32.0, "beta_fast": 32.0, "beta_slow": 1.0, "truncate": false,
@@ -35,7 +36,7 @@ constexpr std::string_view kOssRope =
 constexpr SizeRule kRules[] = {
     {"openai-gpt", 40478, 64, {}},
     {"gpt2", 50257, 64, {}},
-    {"gpt_neo", 50257, 128, {}},
+    {"gpt_neo", 50257, 128, {}, false, {}, "attention_layers"},
     {"gptj", 50400, 256, {}},
     {"gpt_neox", 50432, 96, kFourTimes},
     {"bloom", 250880, 128, {}},
@@ -118,6 +119,12 @@ ModelSizes with_rules(const SizeRule& rule, ModelSizes sizes) {
   return sizes;
 }
 
+Value alternating_layers(int64_t n_layer) {
+  Value::Array names;
+  for (int64_t i = 0; i < n_layer; ++i) names.emplace_back(std::string(i % 2 == 0 ? "global" : "local"));
+  return Value(std::move(names));
+}
+
 /// The file that the reference would write for these sizes.
 Result<Value> config_json(const SizeRule& rule, const ModelSizes& sizes) {
   Value::Object members = {{"model_type", Value(std::string(rule.type))}};
@@ -136,6 +143,7 @@ Result<Value> config_json(const SizeRule& rule, const ModelSizes& sizes) {
   if (has_stack_keys || rule.type == "t5") {
     members.emplace_back("architectures", Value(Value::Array{Value(std::string("ForConditionalGeneration"))}));
   }
+  if (!rule.alternating_key.empty()) members.emplace_back(rule.alternating_key, alternating_layers(*sizes.n_layer));
   if (rule.more.empty()) return Value(std::move(members));
   VITRO_TRY_ASSIGN(const Value more, parse_json(rule.more, "class defaults"));
   for (const Value::Member& member : *more.as_object()) members.push_back(member);
@@ -157,7 +165,8 @@ Error in_options(Error error, const SizeRule& rule) {
     replace_all(fmt::format("\"{}\"", key), option, &error.message);
   };
   for (const SizeOption& option : kOptions) {
-    for (const std::string_view key : {option.key, option.encoder_key, option.decoder_key}) replace_key(key, option.option);
+    for (const std::string_view key : {option.key, option.encoder_key, option.decoder_key})
+      replace_key(key, option.option);
   }
   replace_key(kTiedKey, kTiedOption);
   return error;
@@ -170,6 +179,9 @@ Status check_needed(const SizeRule& rule, const ModelSizes& sizes) {
   if (!sizes.n_layer) problems.emplace_back("--n-layer is missing");
   if (sizes.d_model && (*sizes.d_model < 1 || *sizes.d_model > kMaxWidth)) {
     problems.push_back(fmt::format("--d-model = {} must be between 1 and {}", *sizes.d_model, kMaxWidth));
+  }
+  if (sizes.n_layer && (*sizes.n_layer < 1 || *sizes.n_layer > kMaxLayers)) {
+    problems.push_back(fmt::format("--n-layer = {} must be between 1 and {}", *sizes.n_layer, kMaxLayers));
   }
   if (sizes.d_head && (*sizes.d_head < 1 || *sizes.d_head > kMaxWidth)) {
     problems.push_back(fmt::format("--d-head = {} must be between 1 and {}", *sizes.d_head, kMaxWidth));
@@ -201,8 +213,8 @@ std::string sized_families() {
 Result<ModelDescription> describe_sizes(std::string_view family, const ModelSizes& sizes) {
   const SizeRule* rule = find_rule(family);
   if (!rule) {
-    return fail(ErrorCode::kUnsupported, "--arch {}: unknown family; known: {}", to_string(Value(std::string(family)), 60),
-                sized_families());
+    return fail(ErrorCode::kUnsupported, "--arch {}: unknown family; known: {}",
+                to_string(Value(std::string(family)), 60), sized_families());
   }
   VITRO_TRY(check_needed(*rule, sizes));
   Result<ModelDescription> description = describe(*rule, with_rules(*rule, sizes));

@@ -21,8 +21,8 @@ struct ModelSizes {
 };
 
 /// `family`: our name or the reference's model type. An encoder-decoder has n_layer layers in each stack. Unsupported:
-/// unknown family, the known ones listed; InvalidArgument: names the options that are missing, wrong, or that the family
-/// does not have.
+/// unknown family, the known ones listed; InvalidArgument: names the options that are missing, wrong, or that the
+/// family does not have.
 Result<ModelDescription> describe_sizes(std::string_view family, const ModelSizes& sizes);
 /// Names that describe_sizes knows, with commas.
 std::string sized_families();

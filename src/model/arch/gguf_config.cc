@@ -124,6 +124,15 @@ bool read_gguf_bias(ConfigReader& reader, const Value& config, std::string_view 
   return has_bias;
 }
 
+MoeSpec read_gguf_experts(ConfigReader& reader, int64_t d_ff) {
+  MoeSpec moe;
+  if (reader.get_int("moe.n_expert", {"expert_count"}, 0) == 0) return moe;
+  moe.n_expert = reader.need_size("moe.n_expert", {"expert_count"}, kMaxExperts);
+  moe.n_expert_used = reader.need_size("moe.n_expert_used", {"expert_used_count"}, kMaxExperts);
+  moe.d_ff_expert = reader.get_size("moe.d_ff_expert", {"expert_feed_forward_length"}, d_ff);
+  return moe;
+}
+
 int64_t read_gguf_window(ConfigReader& reader) {
   const int64_t window = reader.get_int("attn.window", {"attention.sliding_window"}, 0);
   if (window >= 0 && window <= kMaxContext) return window;

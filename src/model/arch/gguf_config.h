@@ -23,8 +23,8 @@ bool gguf_has_tensor(const Value& config, std::string_view name);
 /// Outermost dimension of a tensor; 0 if there is none.
 int64_t gguf_tensor_rows(const Value& config, std::string_view name);
 
-/// A reader of "{arch}." keys that has refused the switches that no decoder here implements (experts, pooling,
-/// non-causal masks).
+/// A reader of "{arch}." keys that has refused the switches that no decoder here implements (pooling, non-causal
+/// masks), and experts where the family does not read them.
 ConfigReader gguf_reader(const Value& config, std::string_view arch);
 
 /// Sizes, vocabulary, tied head.
@@ -36,6 +36,8 @@ int64_t read_gguf_window(ConfigReader& reader);
 /// Sizes, "attention.layer_norm_rms_epsilon" and RoPE of Llama's descendants; of `defaults` theta and fraction count.
 UniformDecoder read_gguf_rms_decoder(ConfigReader& reader, const Value& config, ModelConfig* out,
                                      RopeFrame defaults = {});
+/// Number, choice and width of the experts ("expert_count", ...); n_expert 0 where the file has none.
+MoeSpec read_gguf_experts(ConfigReader& reader, int64_t d_ff);
 /// RoPE of a model whose layers all rotate alike. rope_freqs.weight makes kFactors, rope_factors_long.weight makes
 /// kLongRope.
 RopeSpec read_gguf_rope(ConfigReader& reader, const Value& config, const RopeFrame& frame);

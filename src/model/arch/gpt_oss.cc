@@ -2,6 +2,7 @@
 // experts with biases, chosen by a softmax over the chosen alone, between a clamped and shifted gate. OpenAI 2025
 // (arXiv 2508.10925). Gate and up rows of the experts lie interleaved, matrices [in, out].
 #include "model/arch/families.h"
+#include "model/arch/gguf_config.h"
 #include "model/arch/hf_config.h"
 #include "model/arch/slots.h"
 
@@ -9,6 +10,8 @@ namespace vitro {
 namespace {
 
 constexpr std::string_view kHfTypes[] = {"gpt_oss"};
+constexpr std::string_view kGgufNames[] = {"gpt-oss"};
+constexpr double kClamp = 7.0, kGateSlope = 1.702;
 constexpr ExpertNames kExperts[] = {{.down = "mlp.experts.down_proj",
                                      .gate_up = "mlp.experts.gate_up_proj",
                                      .weight = "",
@@ -19,8 +22,8 @@ constexpr ExpertNames kExperts[] = {{.down = "mlp.experts.down_proj",
 void read_activation(ConfigReader& reader, FeedForwardSpec* ffn) {
   reader.expect_string("hidden_act", {"silu"});
   ffn->activation = ActivationKind::kClampedSwiglu;
-  ffn->clamp = reader.get_real("ffn.clamp", {"swiglu_limit"}, 7.0);
-  ffn->gate_slope = reader.get_real("ffn.gate_slope", {"swiglu_alpha"}, 1.702);
+  ffn->clamp = reader.get_real("ffn.clamp", {"swiglu_limit"}, kClamp);
+  ffn->gate_slope = reader.get_real("ffn.gate_slope", {"swiglu_alpha"}, kGateSlope);
 }
 
 /// Every published file has its RoPE description; the class's default is not repeated here.
@@ -40,7 +43,7 @@ MoeSpec read_experts(ConfigReader& reader, int64_t d_ff) {
   return moe;
 }
 
-Result<ModelConfig> read_config(SourceFormat, const Value& config) {
+Result<ModelConfig> read_hf(const Value& config) {
   ConfigReader reader = hf_reader(config);
   ModelConfig out{.family = "gpt-oss"};
   UniformDecoder decoder;
@@ -60,7 +63,36 @@ Result<ModelConfig> read_config(SourceFormat, const Value& config) {
   return finish_decoder(reader, decoder, std::move(out), windows);
 }
 
-std::vector<TensorSlot> tensor_slots(SourceFormat, const ModelConfig& config) {
+/// GGUF keeps neither the activation nor whether YaRN's ramp is cut to whole dimensions, nor which layers see a window.
+Result<ModelConfig> read_gguf(const Value& config) {
+  ConfigReader reader = gguf_reader(config, "gpt-oss");
+  ModelConfig out{.family = "gpt-oss"};
+  UniformDecoder decoder = read_gguf_rms_decoder(reader, config, &out, {.theta = 150000.0});
+  decoder.block.attn.rope.is_truncated = false;
+  decoder.block.attn.has_sinks = true;
+  set_attention_biases(read_gguf_bias(reader, config, "attn.has_bias", "blk.0.attn_q.bias"), &decoder.block.attn);
+  MoeSpec moe = read_gguf_experts(reader, decoder.sizes.d_ff);
+  moe.score = RouterScore::kSoftmaxSelected;
+  moe.has_router_bias = moe.has_expert_bias = true;
+  decoder.block.ffn = with_experts(decoder.block.ffn, moe);
+  decoder.block.ffn.activation = ActivationKind::kClampedSwiglu;
+  decoder.block.ffn.clamp = kClamp;
+  decoder.block.ffn.gate_slope = kGateSlope;
+  reader.note("ffn.clamp", "none", "7", ValueOrigin::kDefault);
+  const LayerWindows windows{periodic_masks(decoder.sizes.n_layer, 2), read_gguf_window(reader)};
+  return finish_decoder(reader, decoder, std::move(out), windows);
+}
+
+Result<ModelConfig> read_config(SourceFormat format, const Value& config) {
+  return format == SourceFormat::kGguf ? read_gguf(config) : read_hf(config);
+}
+
+std::vector<TensorSlot> tensor_slots(SourceFormat format, const ModelConfig& config) {
+  if (format == SourceFormat::kGguf) {
+    ModuleNames names = gguf_names();
+    names.ffn_norm = "post_attention_norm";
+    return decoder_slots(config, names);
+  }
   ModuleNames names = hf_names();
   names.experts = kExperts;
   names.router = "mlp.router";
@@ -72,6 +104,7 @@ std::vector<TensorSlot> tensor_slots(SourceFormat, const ModelConfig& config) {
 
 const Architecture kGptOss = {.name = "gpt-oss",
                               .hf_model_types = kHfTypes,
+                              .gguf_names = kGgufNames,
                               .golden = "gpt-oss",
                               .read_config = read_config,
                               .tensor_slots = tensor_slots,

@@ -55,6 +55,10 @@ Result<ModelConfig> read_gguf(const Value& config) {
               read_gguf_bias(reader, config, "ffn.has_bias", "blk.0.ffn_up.bias")},
              &decoder.block);
   set_window(read_gguf_window(reader), &decoder.block.attn);
+  // Mixtral.
+  MoeSpec moe = read_gguf_experts(reader, decoder.sizes.d_ff);
+  moe.is_renormalised = moe.n_expert > 0;
+  if (moe.n_expert > 0) decoder.block.ffn = with_experts(decoder.block.ffn, moe);
   // How the converter says that q and k rows are in Meta's order, which all files of this family are.
   reader.get_value({"tensor_data_layout"});
   return finish_decoder(reader, decoder, std::move(out));

@@ -85,8 +85,10 @@ inline constexpr ExpertNames kHfExperts[] = {
      .down = "mlp.experts.{}.down_proj",
      .is_one_by_one = true},
     {.down = "mlp.experts.down_proj", .gate_up = "mlp.experts.gate_up_proj", .weight = "", .bias = "_bias"}};
-/// In GGUF files, where all experts of a layer are one tensor.
-inline constexpr ExpertNames kGgufExperts[] = {{.gate = "ffn_gate_exps", .up = "ffn_up_exps", .down = "ffn_down_exps"}};
+/// In GGUF files: all experts of a layer in one tensor, or one by one in those of the first months.
+inline constexpr ExpertNames kGgufExperts[] = {
+    {.gate = "ffn_gate_exps", .up = "ffn_up_exps", .down = "ffn_down_exps"},
+    {.gate = "ffn_gate.{}", .up = "ffn_up.{}", .down = "ffn_down.{}", .is_one_by_one = true}};
 
 /// Every tensor of the model in forward order. Only for a config that check_config accepts.
 std::vector<TensorSlot> decoder_slots(const ModelConfig& config, const ModuleNames& names);
