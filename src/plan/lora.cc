@@ -62,7 +62,7 @@ Result<LoraTargets> parse_lora_targets(std::string_view names) {
     const std::string_view name = names.substr(begin, end - begin);
     const LoraTargets found = name == "all" ? kAllLoraTargets : target_bit(name);
     if (found == 0) {
-      return fail(ErrorCode::kInvalidArgument, "lora-targets '{}': there are {}", name, target_names());
+      return fail(ErrorCode::kInvalidArgument, "--lora-targets '{}': there are {}", name, target_names());
     }
     targets |= found;
     begin = end + 1;
@@ -78,17 +78,17 @@ Status check_lora(const LoraSpec& lora, std::span<const TensorSlot> slots) {
     if (!is_adapted(slot.name, lora.targets)) continue;
     found |= target_of_slot(slot.name);
     if (lora.rank >= 1 && lora.rank <= smallest_side(slot)) continue;
-    return fail(ErrorCode::kInvalidArgument, "lora-rank {}: must be between 1 and {}, the smaller side of {}",
-                lora.rank, smallest_side(slot), slot.name);
+    return fail(ErrorCode::kInvalidArgument, "--lora {}: must be between 1 and {}, the smaller side of {}", lora.rank,
+                smallest_side(slot), slot.name);
   }
   // "all" means those that are there.
   const LoraTargets missing = lora.targets == kAllLoraTargets && found != 0 ? 0 : lora.targets & ~found;
   if (lora.targets != 0 && missing == 0) return {};
   for (size_t i = 0; i < kNames.size(); ++i) {
     if ((missing >> i & 1) == 0) continue;
-    return fail(ErrorCode::kInvalidArgument, "lora-targets '{}': the model has no such matrix", kNames[i]);
+    return fail(ErrorCode::kInvalidArgument, "--lora-targets '{}': the model has no such matrix", kNames[i]);
   }
-  return fail(ErrorCode::kInvalidArgument, "lora-targets: none is named; there are {}", target_names());
+  return fail(ErrorCode::kInvalidArgument, "--lora-targets: none is named; there are {}", target_names());
 }
 
 int64_t lora_parameters(const LoraSpec& lora, std::span<const TensorSlot> slots) {

@@ -58,20 +58,20 @@ TEST(Lora, ErrorsNameTheOption) {
   };
   EXPECT_EQ(message(spec(8, "q,v")), "");
   EXPECT_EQ(message(spec(4096, "all")), "");
-  EXPECT_NE(message(spec(0, "q")).find("lora-rank 0"), std::string::npos);
-  EXPECT_NE(message(spec(-3, "q")).find("lora-rank -3"), std::string::npos);
-  EXPECT_NE(message(spec(4097, "q")).find("lora-rank 4097"), std::string::npos);
-  EXPECT_NE(message({.targets = 0}).find("lora-targets"), std::string::npos);
+  EXPECT_NE(message(spec(0, "q")).find("--lora 0"), std::string::npos);
+  EXPECT_NE(message(spec(-3, "q")).find("--lora -3"), std::string::npos);
+  EXPECT_NE(message(spec(4097, "q")).find("--lora 4097"), std::string::npos);
+  EXPECT_NE(message({.targets = 0}).find("--lora-targets"), std::string::npos);
   const auto wrong = parse_lora_targets("q,w");
   ASSERT_FALSE(wrong);
-  EXPECT_NE(wrong.error().message.find("lora-targets 'w': there are q, k, v, o, gate, up, down, all"),
+  EXPECT_NE(wrong.error().message.find("--lora-targets 'w': there are q, k, v, o, gate, up, down, all"),
             std::string::npos)
       << wrong.error().message;
   EXPECT_FALSE(parse_lora_targets(""));
   // GPT-2 has no gate; "all" takes what is there.
   const Status missing = check_lora(spec(8, "q,gate"), planned_model("gpt2").slots);
   ASSERT_FALSE(missing);
-  EXPECT_NE(missing.error().message.find("lora-targets 'gate'"), std::string::npos);
+  EXPECT_NE(missing.error().message.find("--lora-targets 'gate'"), std::string::npos);
   EXPECT_TRUE(check_lora(spec(8, "all"), planned_model("gpt2").slots));
 }
 

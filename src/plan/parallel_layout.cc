@@ -37,44 +37,43 @@ void check_sizes(const ParallelLayout& layout, Problems* problems) {
     std::string_view name;
     int64_t value;
   };
-  const auto sizes = std::to_array<Size>({{"data-parallel", layout.data},
-                                          {"tensor-parallel", layout.tensor},
-                                          {"pipeline-parallel", layout.pipeline},
-                                          {"expert-parallel", layout.expert},
-                                          {"interleave", layout.n_chunks},
+  const auto sizes = std::to_array<Size>({{"--dp", layout.data},
+                                          {"--tp", layout.tensor},
+                                          {"--pp", layout.pipeline},
+                                          {"--ep", layout.expert},
+                                          {"--interleave", layout.n_chunks},
                                           {"gathered units", layout.n_gathered}});
   for (const Size& size : sizes) {
     problems->add_if(size.value < 1 || size.value > kMaxRanks, "{} {}: must be between 1 and {}", size.name, size.value,
                      kMaxRanks);
   }
-  problems->add_if(layout.zero_stage < 0 || layout.zero_stage > 3, "zero {}: must be 0, 1, 2 or 3", layout.zero_stage);
+  problems->add_if(layout.zero_stage < 0 || layout.zero_stage > 3, "--zero {}: must be 0, 1, 2 or 3",
+                   layout.zero_stage);
   problems->add_if(layout.bucket_bytes < 0, "bucket bytes {}: must not be negative", layout.bucket_bytes);
 }
 
 void check_tensor(const BlockSpec& block, int64_t t, Problems* problems) {
   const AttentionSpec& attn = block.attn;
   const MoeSpec& moe = block.ffn.moe;
-  problems->add_if(attn.n_head % t != 0, "tensor-parallel {}: does not divide {} heads", t, attn.n_head);
+  problems->add_if(attn.n_head % t != 0, "--tp {}: does not divide {} heads", t, attn.n_head);
   const bool is_kv_shared = attn.n_kv_head > 0 && t % attn.n_kv_head == 0;  // a head on several ranks
-  problems->add_if(attn.n_kv_head % t != 0 && !is_kv_shared, "tensor-parallel {}: does not divide {} heads of keys", t,
+  problems->add_if(attn.n_kv_head % t != 0 && !is_kv_shared, "--tp {}: does not divide {} heads of keys", t,
                    attn.n_kv_head);
-  problems->add_if(moe.n_expert == 0 && block.ffn.d_ff % t != 0, "tensor-parallel {}: does not divide the width {}", t,
+  problems->add_if(moe.n_expert == 0 && block.ffn.d_ff % t != 0, "--tp {}: does not divide the width {}", t,
                    block.ffn.d_ff);
   problems->add_if(moe.n_expert > 0 && (moe.d_ff_expert % t != 0 || moe.d_ff_shared % t != 0),
-                   "tensor-parallel {}: does not divide the experts' widths {} and {}", t, moe.d_ff_expert,
-                   moe.d_ff_shared);
+                   "--tp {}: does not divide the experts' widths {} and {}", t, moe.d_ff_expert, moe.d_ff_shared);
 }
 
 void check_experts(const ModelConfig& config, const ParallelLayout& layout, Problems* problems) {
   if (layout.expert == 1) return;
   const auto is_dense = [](const BlockSpec& block) { return block.ffn.moe.n_expert == 0; };
   problems->add_if(std::all_of(config.blocks.begin(), config.blocks.end(), is_dense),
-                   "expert-parallel {}: the model has no experts", layout.expert);
-  problems->add_if(layout.data % layout.expert != 0, "expert-parallel {}: does not divide data-parallel {}",
-                   layout.expert, layout.data);
+                   "--ep {}: the model has no experts", layout.expert);
+  problems->add_if(layout.data % layout.expert != 0, "--ep {}: does not divide --dp {}", layout.expert, layout.data);
   for (const BlockSpec& block : config.blocks) {
     if (block.ffn.moe.n_expert % layout.expert == 0) continue;
-    problems->add_if(true, "expert-parallel {}: does not divide {} experts", layout.expert, block.ffn.moe.n_expert);
+    problems->add_if(true, "--ep {}: does not divide {} experts", layout.expert, block.ffn.moe.n_expert);
     return;
   }
 }
@@ -82,15 +81,13 @@ void check_experts(const ModelConfig& config, const ParallelLayout& layout, Prob
 void check_pipeline(const ModelConfig& config, const ParallelLayout& layout, int64_t n_micro_batches,
                     Problems* problems) {
   const int64_t p = layout.pipeline, v = layout.n_chunks, n_layer = config.n_layer();
-  problems->add_if(p == 1 && v > 1, "interleave {}: needs pipeline-parallel above 1", v);
+  problems->add_if(p == 1 && v > 1, "--interleave {}: needs --pp above 1", v);
   if (p == 1) return;
-  problems->add_if(!config.encoder_blocks.empty(), "pipeline-parallel {}: not planned for an encoder-decoder; use 1",
-                   p);
-  if (p > n_layer) return problems->add_if(true, "pipeline-parallel {}: more stages than {} layers", p, n_layer);
-  problems->add_if(n_layer % sat_mul(p, v) != 0, "pipeline-parallel {} x interleave {}: does not divide {} layers", p,
-                   v, n_layer);
-  problems->add_if(v > 1 && n_micro_batches % p != 0, "interleave {}: {} micro-batches are no multiple of {} stages", v,
-                   n_micro_batches, p);
+  problems->add_if(!config.encoder_blocks.empty(), "--pp {}: not planned for an encoder-decoder; use 1", p);
+  if (p > n_layer) return problems->add_if(true, "--pp {}: more stages than {} layers", p, n_layer);
+  problems->add_if(n_layer % sat_mul(p, v) != 0, "--pp {} x --interleave {}: does not divide {} layers", p, v, n_layer);
+  problems->add_if(v > 1 && n_micro_batches % p != 0, "--interleave {}: {} micro-batches are no multiple of {} stages",
+                   v, n_micro_batches, p);
 }
 
 // How a rank's part of a slot is cut.
@@ -171,9 +168,9 @@ Status check_layout(const ModelConfig& config, const ParallelLayout& layout, int
   check_sizes(layout, &problems);
   if (!problems.is_empty()) return problems.status();
   const int64_t t = layout.tensor;
-  problems.add_if(layout.is_sequence_parallel && t == 1, "sequence-parallel: needs tensor-parallel above 1");
-  problems.add_if(layout.is_sequence_parallel && seq_len % t != 0, "sequence-parallel: {} ranks do not divide {} rows",
-                  t, seq_len);
+  problems.add_if(layout.is_sequence_parallel && t == 1, "--sequence-parallel: needs --tp above 1");
+  problems.add_if(layout.is_sequence_parallel && seq_len % t != 0,
+                  "--sequence-parallel: {} ranks do not divide {} rows", t, seq_len);
   const BlockSpec* last = nullptr;
   for (const std::vector<BlockSpec>* stack : {&config.blocks, &config.encoder_blocks}) {
     for (const BlockSpec& block : *stack) {

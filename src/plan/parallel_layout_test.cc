@@ -82,18 +82,18 @@ TEST(ParallelLayout, ErrorsNameTheOption) {
   };
   const auto llama = planned_model("llama-7b");
   const Case cases[] = {
-      {{.data = 0}, "data-parallel 0"},
-      {{.data = -4}, "data-parallel -4"},
-      {{.data = int64_t{1} << 40}, "data-parallel 1099511627776"},
-      {{.tensor = 3}, "tensor-parallel 3: does not divide 32 heads"},
-      {{.tensor = 64}, "tensor-parallel 64"},
-      {{.pipeline = 64}, "pipeline-parallel 64: more stages than 32 layers"},
-      {{.pipeline = 5}, "pipeline-parallel 5 x interleave 1: does not divide 32 layers"},
-      {{.pipeline = 4, .n_chunks = 3}, "interleave 3: does not divide"},
-      {{.n_chunks = 2}, "interleave 2: needs pipeline-parallel"},
-      {{.expert = 8}, "expert-parallel 8: the model has no experts"},
-      {{.is_sequence_parallel = true}, "sequence-parallel: needs tensor-parallel"},
-      {{.zero_stage = 4}, "zero 4"},
+      {{.data = 0}, "--dp 0"},
+      {{.data = -4}, "--dp -4"},
+      {{.data = int64_t{1} << 40}, "--dp 1099511627776"},
+      {{.tensor = 3}, "--tp 3: does not divide 32 heads"},
+      {{.tensor = 64}, "--tp 64"},
+      {{.pipeline = 64}, "--pp 64: more stages than 32 layers"},
+      {{.pipeline = 5}, "--pp 5 x --interleave 1: does not divide 32 layers"},
+      {{.pipeline = 4, .n_chunks = 3}, "--interleave 3: does not divide"},
+      {{.n_chunks = 2}, "--interleave 2: needs --pp"},
+      {{.expert = 8}, "--ep 8: the model has no experts"},
+      {{.is_sequence_parallel = true}, "--sequence-parallel: needs --tp"},
+      {{.zero_stage = 4}, "--zero 4"},
       {{.bucket_bytes = -1}, "bucket bytes -1"},
   };
   for (const Case& one : cases) {

@@ -21,7 +21,7 @@ Result<TrainRecipe> parse_train_recipe(std::string_view name) {
   const auto at =
       std::find_if(kRecipes.begin(), kRecipes.end(), [&](const auto& recipe) { return recipe.name == name; });
   if (at != kRecipes.end()) return *at;
-  return fail(ErrorCode::kInvalidArgument, "recipe '{}': there are {}", name, train_recipe_names());
+  return fail(ErrorCode::kInvalidArgument, "--recipe '{}': there are {}", name, train_recipe_names());
 }
 
 std::string train_recipe_names() {

@@ -117,12 +117,12 @@ std::string_view recomputation_name(Recomputation recomputation) {
 std::string_view loss_kind_name(LossKind kind) { return kLossKinds[static_cast<size_t>(kind)]; }
 
 Result<Recomputation> parse_recomputation(std::string_view name) {
-  VITRO_TRY_ASSIGN(const size_t index, find_choice(kRecomputations, "recompute", name));
+  VITRO_TRY_ASSIGN(const size_t index, find_choice(kRecomputations, "--recompute", name));
   return static_cast<Recomputation>(index);
 }
 
 Result<LossKind> parse_loss_kind(std::string_view name) {
-  VITRO_TRY_ASSIGN(const size_t index, find_choice(kLossKinds, "loss", name));
+  VITRO_TRY_ASSIGN(const size_t index, find_choice(kLossKinds, "--loss", name));
   return static_cast<LossKind>(index);
 }
 

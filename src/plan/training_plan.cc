@@ -21,25 +21,26 @@ Status check_range(std::string_view name, int64_t value, int64_t most) {
 }
 
 Status check_shape(const ModelConfig& config, const TrainingShape& shape) {
-  VITRO_TRY(check_range("context", shape.seq_len, std::min(kMaxContext, n_reachable(config))));
-  VITRO_TRY(check_range("micro-batch", shape.micro_batch, kMaxCount));
-  VITRO_TRY(check_range("accumulate", shape.n_micro_batches, kMaxCount));
-  if (!config.encoder_blocks.empty()) return check_range("source", shape.n_source, kMaxContext);
+  VITRO_TRY(check_range("--context", shape.seq_len, std::min(kMaxContext, n_reachable(config))));
+  VITRO_TRY(check_range("--batch", shape.micro_batch, kMaxCount));
+  VITRO_TRY(check_range("--accumulate", shape.n_micro_batches, kMaxCount));
+  if (!config.encoder_blocks.empty()) return check_range("--source", shape.n_source, kMaxContext);
   if (shape.n_source == 0) return {};
-  return fail(ErrorCode::kInvalidArgument, "source {}: the model has no encoder beside its decoder", shape.n_source);
+  return fail(ErrorCode::kInvalidArgument, "--source {}: the model has no encoder beside its decoder", shape.n_source);
 }
 
 Status check_policy(const ModelConfig& config, const ActivationPolicy& policy) {
   VITRO_TRY(check_range("activation bytes", policy.element_bytes, kMaxElementBytes));
   VITRO_TRY(check_range("score bytes", policy.score_bytes, kMaxElementBytes));
-  VITRO_TRY(check_range("checkpoint-every", policy.layers_per_checkpoint, std::max<int64_t>(config.n_layer(), 1)));
+  VITRO_TRY(check_range("--checkpoint-layers", policy.layers_per_checkpoint, std::max<int64_t>(config.n_layer(), 1)));
   VITRO_TRY(check_range("loss-rows", policy.loss_rows, kMaxContext));
   if (policy.layers_per_checkpoint > 1 && policy.recomputation != Recomputation::kFull) {
-    return fail(ErrorCode::kInvalidArgument, "checkpoint-every {}: needs recompute full", policy.layers_per_checkpoint);
+    return fail(ErrorCode::kInvalidArgument, "--checkpoint-layers {}: needs --recompute full",
+                policy.layers_per_checkpoint);
   }
   if (policy.recomputation == Recomputation::kSelective && policy.is_tiled) {
     return fail(ErrorCode::kInvalidArgument,
-                "recompute selective: tiled attention keeps no n x n matrices; take none or full, or naive attention");
+                "--recompute selective: tiled attention keeps no n x n matrices; take none or full, or --naive");
   }
   return {};
 }

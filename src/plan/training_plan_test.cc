@@ -144,6 +144,60 @@ TEST(TrainingPlan, GradientsOnTheirWayHaveBuckets) {
   EXPECT_EQ(amount_at(phase(plan_of(model, one), "backward"), "gradient buckets"), 0);
 }
 
+// Mixtral: an eighth of the experts on each rank of --ep 8, everything else on all.
+TEST(TrainingPlan, ExpertsOverRanks) {
+  const auto model = planned_model("mixtral-8x7b");
+  TrainingSpec one = spec("adamw-bf16", {.seq_len = 4096});
+  one.layout = {.data = 8, .expert = 8};
+  const TrainingPlan plan = plan_of(model, one);
+  const int64_t n_experts = int64_t{32} * 8 * 3 * 4096 * 14'336;
+  EXPECT_EQ(plan.n_parameters, 46'702'792'704);
+  EXPECT_EQ(plan.states.amount, 16 * plan.n_parameters);
+  EXPECT_EQ(plan.rank_states.amount, 16 * (plan.n_parameters - n_experts) + 16 * n_experts / 8);
+  one.layout.zero_stage = 1;  // the other experts' ranks share none of ours
+  EXPECT_EQ(plan_of(model, one).rank_states.amount,
+            4 * (plan.n_parameters - n_experts) + 12 * (plan.n_parameters - n_experts) / 8 + 16 * n_experts / 8);
+  one.layout.expert = 3;
+  EXPECT_NE(message_of(model, one).find("--ep 3: does not divide --dp 8; --ep 3: does not divide 8 experts"),
+            std::string::npos);
+}
+
+// The selection bias is not trained by gradients: 671,026,404,352 without it.
+TEST(TrainingPlan, LatentAttentionAndExpertsOfDeepSeek) {
+  TrainingSpec one = spec("adamw-bf16", {.seq_len = 4096});
+  const TrainingPlan plan = plan_of(planned_model("deepseek-v3"), one);
+  EXPECT_EQ(plan.n_parameters, 671'026'404'352);
+  const int64_t n_dense_layer = 8 * 7168 + 2 * (576 + 512 + 2 * 1536) + 2 * 128 * (2 * 192 + 2 * 128) + 4 * 128 + 4 * 4;
+  EXPECT_EQ(amount_at(plan.activations, "3 layers like 0"), int64_t{3} * 4096 * (n_dense_layer + 6 * 18'432));
+  const int64_t n_routed = 8 * 6 * 2048 + 8 * 2 * 2 * 7168 + 8 * 8 + 4 * 256 + 6 * 2048;
+  EXPECT_EQ(amount_at(plan.activations, "58 layers like 3"), int64_t{58} * 4096 * (n_dense_layer + n_routed));
+}
+
+// T5: each stack over its own rows; no stages.
+TEST(TrainingPlan, AnEncoderBesideTheDecoder) {
+  const auto model = planned_model("t5-base");
+  TrainingSpec one = spec("adamw-bf16", {.seq_len = 128, .n_source = 512});
+  const TrainingPlan plan = plan_of(model, one);
+  EXPECT_EQ(plan.n_parameters, 222'903'552);
+  const int64_t n_self = 8 * 768 + 2 * 4 * 768 + 4 * 12 + 2 * 3072 + 2 * 4;  // ReLU keeps its output alone
+  EXPECT_EQ(amount_at(plan.activations, "encoder 12 layers"), 12 * 512 * n_self);
+  EXPECT_EQ(amount_at(plan.activations, "12 layers"),
+            12 * (128 * (n_self + 4 * 768 + 2 * 2 * 768 + 4 * 12 + 4) + 512 * 2 * 2 * 768));
+  one.layout.pipeline = 2;
+  EXPECT_NE(message_of(model, one).find("--pp 2: not planned for an encoder-decoder"), std::string::npos);
+  one.layout.pipeline = 1;
+  one.shape.n_source = 0;
+  EXPECT_NE(message_of(model, one).find("--source 0"), std::string::npos);
+}
+
+TEST(TrainingPlan, AnEncoderAloneHasNoLogits) {
+  const TrainingPlan plan = plan_of(planned_model("bert-base"), spec("adamw-bf16", {.seq_len = 512}));
+  EXPECT_EQ(plan.n_parameters, 109'482'240);
+  EXPECT_EQ(amount_at(phase(plan, "loss"), "logits and loss"), 0);
+  // Post-norm: 4 x 2h of inputs of halves and norms, GELU of 4h.
+  EXPECT_EQ(amount_at(plan.activations, "12 layers"), int64_t{12} * 512 * (32 * 768 + 4 * 12 + 16));
+}
+
 // Every line that is no sum says how it came about.
 void expect_words(const PlanItem& item) {
   if (item.parts.empty()) {
@@ -170,16 +224,16 @@ TEST(TrainingPlan, NonsenseNamesTheParameter) {
   };
   constexpr int64_t kHuge = 1'000'000'000'000'000'000;
   const Case cases[] = {
-      {{.seq_len = 0}, {}, "context 0"},
-      {{.seq_len = -1}, {}, "context -1"},
-      {{.seq_len = kHuge}, {}, "context 1000000000000000000"},
-      {{.seq_len = 1, .n_source = 7}, {}, "source 7"},
-      {{.seq_len = 1, .micro_batch = 0}, {}, "micro-batch 0"},
-      {{.seq_len = 1, .n_micro_batches = kHuge}, {}, "accumulate 1000000000000000000"},
+      {{.seq_len = 0}, {}, "--context 0"},
+      {{.seq_len = -1}, {}, "--context -1"},
+      {{.seq_len = kHuge}, {}, "--context 1000000000000000000"},
+      {{.seq_len = 1, .n_source = 7}, {}, "--source 7"},
+      {{.seq_len = 1, .micro_batch = 0}, {}, "--batch 0"},
+      {{.seq_len = 1, .n_micro_batches = kHuge}, {}, "--accumulate 1000000000000000000"},
       {{.seq_len = 1}, {.element_bytes = 0}, "activation bytes 0"},
-      {{.seq_len = 1}, {.layers_per_checkpoint = kHuge}, "checkpoint-every 1000000000000000000"},
-      {{.seq_len = 1}, {.layers_per_checkpoint = 2}, "checkpoint-every 2: needs recompute full"},
-      {{.seq_len = 1}, {.recomputation = Recomputation::kSelective}, "recompute selective"},
+      {{.seq_len = 1}, {.layers_per_checkpoint = kHuge}, "--checkpoint-layers 1000000000000000000"},
+      {{.seq_len = 1}, {.layers_per_checkpoint = 2}, "--checkpoint-layers 2: needs --recompute full"},
+      {{.seq_len = 1}, {.recomputation = Recomputation::kSelective}, "--recompute selective"},
       {{.seq_len = 1}, {.loss_rows = -5}, "loss-rows -5"},
   };
   for (const Case& one : cases) {
@@ -190,10 +244,10 @@ TEST(TrainingPlan, NonsenseNamesTheParameter) {
   }
   TrainingSpec wrong = spec("adamw-bf16", {.seq_len = 1});
   wrong.layout.pipeline = 33;
-  EXPECT_NE(message_of(model, wrong).find("pipeline-parallel 33"), std::string::npos);
+  EXPECT_NE(message_of(model, wrong).find("--pp 33"), std::string::npos);
   PlannedModel empty;
   EXPECT_NE(message_of(empty, spec("adamw-bf16", {.seq_len = 1})).find("layers 0"), std::string::npos);
-  EXPECT_NE(message_of(planned_model("gpt2"), spec("adamw-bf16", {.seq_len = 1025})).find("context 1025"),
+  EXPECT_NE(message_of(planned_model("gpt2"), spec("adamw-bf16", {.seq_len = 1025})).find("--context 1025"),
             std::string::npos);
 }
 

@@ -83,7 +83,7 @@ std::vector<PlanItem> counted_parameters(const ModelConfig& config, const Weight
 Status check_convention(const ModelConfig& config, const TrainingSpec& spec, FlopsConvention convention) {
   if (!counts_parameters(convention)) return {};
   if (!spec.lora && config.kind != ModelKind::kEncoderDecoder) return {};
-  return fail(ErrorCode::kInvalidArgument, "convention {}: 6 N does not hold for {}; take {} or {}",
+  return fail(ErrorCode::kInvalidArgument, "--flops {}: 6 N does not hold for {}; take {} or {}",
               flops_convention_name(convention), spec.lora ? "adapters" : "encoder-decoders", kConventions[0],
               kConventions[1]);
 }
@@ -113,11 +113,11 @@ Status check_positive(std::string_view name, double value, double most) {
 Status check_budget(const TrainingBudget& budget) {
   constexpr double kMost = 1e30;  // of anything: far above any machine and any text
   VITRO_TRY(check_positive("peak FLOP/s", budget.peak_flops, kMost));
-  VITRO_TRY(check_positive("mfu", budget.mfu, 1.0));
+  VITRO_TRY(check_positive("--mfu", budget.mfu, 1.0));
   if (budget.watts != 0) VITRO_TRY(check_positive("watts", budget.watts, kMost));
-  if (budget.n_tokens != 0) VITRO_TRY(check_positive("tokens", budget.n_tokens, kMost));
+  if (budget.n_tokens != 0) VITRO_TRY(check_positive("--tokens", budget.n_tokens, kMost));
   if (std::isfinite(budget.pue) && budget.pue >= 1.0 && budget.pue <= 10.0) return {};
-  return fail(ErrorCode::kInvalidArgument, "pue {}: must be between 1 and 10", budget.pue);
+  return fail(ErrorCode::kInvalidArgument, "--pue {}: must be between 1 and 10", budget.pue);
 }
 
 void add_run(const TrainingWork& work, double n_devices, const TrainingBudget& budget, TrainingTime* time) {
@@ -148,7 +148,7 @@ Result<FlopsConvention> parse_flops_convention(std::string_view name) {
   if (at != kConventions.end()) return static_cast<FlopsConvention>(at - kConventions.begin());
   std::string all;
   for (const std::string_view one : kConventions) all.append(all.empty() ? "" : ", ").append(one);
-  return fail(ErrorCode::kInvalidArgument, "convention '{}': there are {}", name, all);
+  return fail(ErrorCode::kInvalidArgument, "--flops '{}': there are {}", name, all);
 }
 
 Result<TrainingWork> training_work(const ModelConfig& config, std::span<const TensorSlot> slots,

@@ -159,13 +159,13 @@ TEST(TrainingTime, NonsenseNamesTheParameter) {
     std::string_view words;
   } cases[] = {
       {{.peak_flops = 0, .mfu = 0.5}, "peak FLOP/s 0"},
-      {{.peak_flops = 1e12, .mfu = 0}, "mfu 0"},
-      {{.peak_flops = 1e12, .mfu = 1.5}, "mfu 1.5"},
-      {{.peak_flops = 1e12, .mfu = nan}, "mfu nan"},
+      {{.peak_flops = 1e12, .mfu = 0}, "--mfu 0"},
+      {{.peak_flops = 1e12, .mfu = 1.5}, "--mfu 1.5"},
+      {{.peak_flops = 1e12, .mfu = nan}, "--mfu nan"},
       {{.peak_flops = 1e12, .watts = -1, .mfu = 0.5}, "watts -1"},
-      {{.peak_flops = 1e12, .pue = 0.9, .mfu = 0.5}, "pue 0.9"},
-      {{.peak_flops = 1e12, .mfu = 0.5, .n_tokens = -2}, "tokens -2"},
-      {{.peak_flops = 1e12, .mfu = 0.5, .n_tokens = 1e300}, "tokens 1e+300"},
+      {{.peak_flops = 1e12, .pue = 0.9, .mfu = 0.5}, "--pue 0.9"},
+      {{.peak_flops = 1e12, .mfu = 0.5, .n_tokens = -2}, "--tokens -2"},
+      {{.peak_flops = 1e12, .mfu = 0.5, .n_tokens = 1e300}, "--tokens 1e+300"},
   };
   for (const auto& wrong : cases) {
     const auto time = training_time(work, {}, one.shape, wrong.budget);
