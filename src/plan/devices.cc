@@ -49,8 +49,8 @@ class Reader {
     check_twins(devices);
     if (problems_.empty()) return devices;
     const size_t n_shown = std::min(problems_.size(), kMaxProblems);
-    const std::span<const std::string> shown(problems_.data(), n_shown);
-    return fail(ErrorCode::kCorrupt, "{}: {}{}", where, fmt::join(shown, "; "),
+    const std::span<const std::string> first(problems_.data(), n_shown);
+    return fail(ErrorCode::kCorrupt, "{}: {}{}", where, fmt::join(first, "; "),
                 n_shown < problems_.size() ? "; and more" : "");
   }
 

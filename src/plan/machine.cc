@@ -8,9 +8,13 @@
 #include <limits>
 #include <span>
 
+#include "base/saturating.h"
 #include "base/write_file.h"
 #include "formats/json.h"
 #include "formats/mapped_file.h"
+#include "plan/component.h"
+#include "tensor/shape.h"
+#include "weights/tensors.h"
 
 namespace vitro {
 namespace {
@@ -186,38 +190,70 @@ Result<std::optional<MachineMeasurement>> load_machine(const std::filesystem::pa
   return std::optional(std::move(machine));
 }
 
-Result<Device> machine_device(const MachineMeasurement& machine, DType weights, int n_threads) {
-  const MatmulRates* rates = find_matmul(machine, weights, n_threads);
-  if (!rates)
-    return fail(ErrorCode::kNotFound, "no rate of {} weights was measured; measure anew with 'vitro bench machine'",
-                dtype_info(weights).name);
+std::vector<WeightShare> weight_shares(const ModelConfig& config, std::span<const BoundTensor> bound) {
+  std::vector<WeightShare> shares;
+  for (const BoundTensor& tensor : bound) {
+    const TensorSlot& slot = *tensor.slot;
+    const bool is_looked_up = rows_of(slot.name) == RowsOf::kNone && !config.is_head_tied;
+    if (slot.use != SlotUse::kMatrix || is_looked_up) continue;
+    const DType dtype = tensor.entry->dtype;
+    auto share = std::find_if(shares.begin(), shares.end(), [&](const auto& s) { return s.dtype == dtype; });
+    if (share == shares.end()) share = shares.insert(shares.end(), WeightShare{.dtype = dtype});
+    share->n_bytes = sat_add(share->n_bytes, loaded_bytes(slot.use, dtype, slot.shape));
+    share->n_elements = sat_add(share->n_elements, checked_elements(slot.shape).value_or(kSaturated));
+  }
+  return shares;
+}
+
+Result<Device> machine_device(const MachineMeasurement& machine, std::span<const WeightShare> weights, int n_threads) {
+  double bytes = 0, stream_seconds = 0, elements = 0, product_seconds = 0;
+  std::string names;
+  for (const WeightShare& share : weights) {
+    const MatmulRates* rates = find_matmul(machine, share.dtype, n_threads);
+    if (!rates)
+      return fail(ErrorCode::kNotFound, "no rate of {} weights was measured; measure anew with 'vitro bench machine'",
+                  dtype_info(share.dtype).name);
+    bytes += static_cast<double>(share.n_bytes);
+    stream_seconds += static_cast<double>(share.n_bytes) / rates->stream.median;
+    elements += static_cast<double>(share.n_elements);
+    product_seconds += static_cast<double>(share.n_elements) / rates->flops.median;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", dtype_info(share.dtype).name);
+  }
+  if (!(bytes > 0 && elements > 0)) return fail(ErrorCode::kInvalidArgument, "no weights to time");
   const std::string source = fmt::format("vitro bench machine, {}, {} threads, {} kernels, {}", machine.measured_at,
-                                         rates->n_threads, machine.kernels, dtype_info(weights).name);
+                                         n_threads, machine.kernels, names);
   Device device{.name = "this", .title = machine.processor, .memory_bytes = machine.memory_bytes};
   device.memory_source = source;
-  device.bandwidth = {rates->stream.median, source};
-  device.peaks[static_cast<size_t>(PeakType::kF32)] = {rates->flops.median, source};
+  device.bandwidth = {bytes / stream_seconds, source};
+  device.peaks[static_cast<size_t>(PeakType::kF32)] = {elements / product_seconds, source};
   device.certainty = Certainty::kMeasured;
   device.measured_at = machine.measured_at;
   return device;
 }
 
-Result<Machine> this_machine(const MachineMeasurement& machine, const ModelConfig& config, std::string_view weight_type,
-                             int n_threads) {
-  const std::optional<DType> dtype = dtype_named(weight_type);
-  if (!dtype) return fail(ErrorCode::kNotFound, "this engine has no kernel for {} weights", weight_type);
-  VITRO_TRY_ASSIGN(Device device, machine_device(machine, *dtype, n_threads));
+Result<Machine> this_machine(const MachineMeasurement& machine, const ModelConfig& config,
+                             std::span<const WeightShare> weights, int n_threads) {
+  VITRO_TRY_ASSIGN(Device device, machine_device(machine, weights, n_threads));
   return Machine{.device = std::move(device),
                  .compute = PeakType::kF32,
                  .element_bytes = sizeof(float),
                  .efficiency = machine_efficiency(machine, config, n_threads)};
 }
 
+Result<Machine> this_machine(const MachineMeasurement& machine, const ModelConfig& config, std::string_view weight_type,
+                             int n_threads) {
+  const std::optional<DType> dtype = dtype_named(weight_type);
+  if (!dtype) return fail(ErrorCode::kNotFound, "this engine has no kernel for {} weights", weight_type);
+  const WeightShare share{.dtype = *dtype, .n_bytes = 1, .n_elements = 1};
+  return this_machine(machine, config, {&share, 1}, n_threads);
+}
+
 Efficiency machine_efficiency(const MachineMeasurement& machine, const ModelConfig& config, int n_threads) {
   const double n_loops = kLoopsABlock * static_cast<double>(config.n_layer()) + 1;
   return {.seconds_a_pass = n_threads > 1 ? n_loops * machine.loop_seconds : 0,
           .certainty = Certainty::kMeasured,
-          .origin = fmt::format("measured on this machine at {}", machine.measured_at)};
+          .origin = fmt::format("measured on this machine at {}; runs were up to 30 % slower (docs/devices.md)",
+                                machine.measured_at)};
 }
 
 }  // namespace vitro

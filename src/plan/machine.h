@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "plan/devices.h"
 #include "plan/roofline.h"
 #include "tensor/dtype.h"
+#include "weights/bind.h"
 
 namespace vitro {
 
@@ -62,11 +64,23 @@ Status save_machine(const MachineMeasurement& machine, const std::filesystem::pa
 /// Nothing where there is no file: measure with `vitro bench machine`. Errors of parse_machine.
 Result<std::optional<MachineMeasurement>> load_machine(const std::filesystem::path& path);
 
-/// "this": memory, and the rates of weights of one type with n_threads (the nearest count measured): the roofline that
-/// this engine has here. The peak is that of kF32, in which it computes. NotFound: a type that was not measured.
-Result<Device> machine_device(const MachineMeasurement& machine, DType weights, int n_threads);
-/// For plans: the machine that was measured with weights of a type by name ("bf16", "Q4_K"), as find_device's "this".
-/// NotFound as machine_device; for more than one thread with the time that parallel loops take.
+/// Matrices of one type that a pass reads.
+struct WeightShare {
+  DType dtype = DType::kF32;
+  int64_t n_bytes = 0;
+  int64_t n_elements = 0;
+};
+/// Of a file: its matrices by type, a tied embedding as the head, one that is only looked up not at all.
+std::vector<WeightShare> weight_shares(const ModelConfig& config, std::span<const BoundTensor> bound);
+
+/// "this": memory, and the rates of such weights with n_threads (the nearest count measured): the roofline that this
+/// engine has here. Types side by side take the time of each: bytes / sum(bytes / rate), and likewise FLOPs. The peak
+/// is that of kF32, in which it computes. NotFound: a type that was not measured; InvalidArgument: no weights.
+Result<Device> machine_device(const MachineMeasurement& machine, std::span<const WeightShare> weights, int n_threads);
+/// For plans: that device, with the time that starting the parallel loops of a pass takes.
+Result<Machine> this_machine(const MachineMeasurement& machine, const ModelConfig& config,
+                             std::span<const WeightShare> weights, int n_threads);
+/// The same for weights of one type by name ("bf16", "Q4_K"). NotFound also for types that no kernel is for.
 Result<Machine> this_machine(const MachineMeasurement& machine, const ModelConfig& config, std::string_view weight_type,
                              int n_threads);
 /// Reaches all of such a device; starting the parallel loops of a pass takes time.

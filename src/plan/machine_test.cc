@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "plan/measure_machine.h"
+#include "tensor/panel.h"
 #include "testing/expect_error.h"
 #include "testing/temp_folder.h"
 
@@ -26,6 +27,8 @@ MachineMeasurement small_machine() {
   machine.matmuls = {{DType::kBF16, 1, {9e9, 9e9}, {30e9, 31e9}}, {DType::kBF16, 4, {19e9, 19e9}, {110e9, 120e9}}};
   return machine;
 }
+
+const std::vector<WeightShare> kBf16Only = {{DType::kBF16, 2000, 1000}}, kQ4Only = {{DType::kQ4_K, 9, 16}};
 
 std::string text_of(const MachineMeasurement& machine) {
   return to_string(machine_json(machine), std::numeric_limits<size_t>::max());
@@ -76,7 +79,7 @@ TEST(Machine, AFileThatIsNoMeasurement) {
 }
 
 TEST(Machine, IsADeviceWithTheRatesOfItsWeights) {
-  const Device device = machine_device(small_machine(), DType::kBF16, 3).value();
+  const Device device = machine_device(small_machine(), kBf16Only, 3).value();
   EXPECT_EQ(device.name, "this");
   EXPECT_EQ(device.n_bytes(), int64_t{16} << 30);
   EXPECT_DOUBLE_EQ(device.bandwidth.value, 19e9);  // of 4 threads, nearer than 1
@@ -84,7 +87,38 @@ TEST(Machine, IsADeviceWithTheRatesOfItsWeights) {
   EXPECT_EQ(device.certainty, Certainty::kMeasured);
   EXPECT_EQ(compute_type(device, "q4_k"), PeakType::kF32);
   EXPECT_TRUE(check_machine({.device = device, .compute = PeakType::kF32}));
-  expect_error(machine_device(small_machine(), DType::kQ4_K, 1), ErrorCode::kNotFound, "Q4_K");
+  expect_error(machine_device(small_machine(), kQ4Only, 1), ErrorCode::kNotFound, "Q4_K");
+}
+
+// 100 bytes at 10 B/s and 300 at 20 take 25 s: 16 B/s. 60 elements at 30 and 40 at 10 take 6 s: 16.7.
+TEST(Machine, TypesSideBySide) {
+  MachineMeasurement machine = small_machine();
+  machine.matmuls = {{DType::kBF16, 1, {10, 10}, {30, 30}}, {DType::kQ8_0, 1, {20, 20}, {10, 10}}};
+  const std::vector<WeightShare> shares = {{DType::kBF16, 100, 60}, {DType::kQ8_0, 300, 40}};
+  const Device device = machine_device(machine, shares, 1).value();
+  EXPECT_DOUBLE_EQ(device.bandwidth.value, 16);
+  EXPECT_DOUBLE_EQ(device.peak(PeakType::kF32).value, 100.0 / 6);
+  expect_error(machine_device(machine, {}, 1), ErrorCode::kInvalidArgument, "no weights");
+}
+
+TEST(Machine, SharesOfAFile) {
+  const auto tensor = [](const TensorSlot& slot, const WeightEntry& entry) { return BoundTensor{&slot, &entry, 0}; };
+  const TensorSlot embed{.name = "embed.w", .shape = {32, 64}}, q{.name = "blocks.0.attn.w_q", .shape = {16, 64}},
+      k{.name = "blocks.0.attn.w_k", .shape = {16, 64}},
+      norm{.name = "final_norm.gain", .shape = {64}, .use = SlotUse::kVector};
+  WeightEntry wide, narrow;
+  wide.dtype = DType::kBF16;
+  narrow.dtype = DType::kQ8_0;
+  const std::vector<BoundTensor> bound = {tensor(embed, wide), tensor(q, narrow), tensor(k, narrow),
+                                          tensor(norm, wide)};
+  ModelConfig config{.is_head_tied = true};
+  const std::vector<WeightShare> tied = weight_shares(config, bound);
+  ASSERT_EQ(tied.size(), 2U);
+  EXPECT_EQ(tied[0].n_elements, 32 * 64);
+  EXPECT_EQ(tied[1].n_elements, 2 * 16 * 64);
+  EXPECT_EQ(tied[1].n_bytes, 2 * panel_bytes(DType::kQ8_0, 64));
+  config.is_head_tied = false;
+  EXPECT_EQ(weight_shares(config, bound).size(), 1U);
 }
 
 TEST(Machine, IsFoundByTheNameOfItsWeights) {
@@ -107,13 +141,13 @@ TEST(Machine, LoopsTakeTimeOnlyWithSeveralThreads) {
 // Every rate is there and positive, in the time of a blink.
 TEST(Machine, MeasuresItself) {
   int n_seen = 0;
-  MeasureOptions options{.n_threads = 2, .buffer_bytes = 1, .seconds_a_run = 1e-6};
+  MeasureOptions options{.n_threads = 2, .buffer_bytes = 1, .seconds_a_run = 1e-6, .n_prefill_rows = 1};
   options.progress = [&](int n_done, int n_steps) { return n_done == n_seen++ && n_done < n_steps; };
   const MachineMeasurement machine = measure_machine(best_kernel_table(), options).value();
   EXPECT_EQ(machine.threads.size(), 2U);
   EXPECT_EQ(machine.matmuls.size() % 2, 0U);
   EXPECT_TRUE(parse_machine(text_of(machine), "m")) << parse_machine(text_of(machine), "m").error().message;
-  EXPECT_GT(machine_device(machine, DType::kQ4_K, 2)->bandwidth.value, 0);
+  EXPECT_GT(machine_device(machine, kQ4Only, 2)->bandwidth.value, 0);
 }
 
 TEST(Machine, CanBeStopped) {
