@@ -1,4 +1,6 @@
 // vitro plan: who eats the memory and the time, before anything is loaded: by owner, with the arithmetic.
+#include <unistd.h>
+
 #include <string>
 #include <vector>
 
@@ -23,6 +25,8 @@ constexpr std::string_view kExamples =
     "  vitro plan tests/golden/plan/llama-7b --context 4096\n"
     "  vitro plan tests/golden/plan/llama3-70b --gpu h100-80g --count 8 --context 32k\n"
     "  vitro plan tests/golden/plan/llama-7b --weights q4_k --fit 8GiB\n"
+    "  vitro plan tests/golden/plan/llama-7b --train --context 2048 --gpu a100-80g --dp 8 --zero 3 --tokens 1T\n"
+    "  vitro plan --arch llama --d-model 2048 --n-layer 16 --vocab-size 32000\n"
     "  vitro plan --compare tests/golden/plan/llama-7b tests/golden/plan/llama3-8b\n"
     "Sizes: k is 1024 for positions; GiB is 2^30 bytes, GB 10^9.";
 
@@ -31,21 +35,26 @@ struct Question {
   TrainOptions train;
 };
 
-Result<PlanReport> report_of(const std::string& path, const Question& question) {
-  VITRO_TRY_ASSIGN(const PlanModel model, open_plan_model(path));
+Result<PlanReport> report_of(const PlanModel& model, const Question& question) {
   if (question.train.is_training) return training_report(model, question.options, question.train);
   return inference_report(model, question.options);
 }
 
 Result<PlanReport> make_report(const Question& question) {
   const PlanOptions& options = question.options;
-  if (!options.is_compared) return report_of(options.models[0], question);
+  if (!options.arch.empty()) {
+    VITRO_TRY_ASSIGN(const PlanModel model, sized_plan_model(options));
+    return report_of(model, question);
+  }
   std::vector<PlanReport> reports;
   for (const std::string& path : options.models) {
-    VITRO_TRY_ASSIGN(PlanReport report, report_of(path, question));
+    std::string place = path;
+    VITRO_TRY(locate_model(place, options.search));
+    VITRO_TRY_ASSIGN(const PlanModel model, open_plan_model(place));
+    VITRO_TRY_ASSIGN(PlanReport report, report_of(model, question));
     reports.push_back(std::move(report));
   }
-  return compare_reports(reports);
+  return options.is_compared ? compare_reports(reports) : std::move(reports[0]);
 }
 
 Status plan(const Question& question) {
@@ -55,7 +64,8 @@ Status plan(const Question& question) {
   if (options.is_json) {
     put_json(plan_json(report));
   } else {
-    put_text(options.is_explained ? plan_explanation(report) : plan_screen(report));
+    put_text(for_terminal(options.is_explained ? plan_explanation(report) : plan_screen(report),
+                          is_terminal(STDOUT_FILENO)));
   }
   return {};
 }
@@ -63,6 +73,7 @@ Status plan(const Question& question) {
 // Nothing if the number of models is as the other options want it.
 std::string wrong_models(const PlanOptions& options) {
   const size_t n = options.models.size();
+  if (!options.arch.empty()) return n > 0 || options.is_compared ? "--arch stands in place of MODEL" : "";
   if (n == 0) return "MODEL is missing";
   if (options.is_compared && n < 2) return "--compare wants two MODELs or more";
   if (!options.is_compared && n > 1) return "one MODEL at a time, or several with --compare";

@@ -6,8 +6,27 @@
 
 namespace vitro {
 
-Result<std::optional<PlanDevice>> find_plan_device(const PlanOptions& options, std::string_view weight_type) {
-  if (options.device.empty()) return std::optional<PlanDevice>();
+namespace {
+
+Result<PlanDevice> measured_device(const PlanModel& model, const PlanOptions& options, const PlannedWeights& weights) {
+  PlanDevice found;
+  VITRO_TRY_ASSIGN(found.measurement, load_machine(machine_path()));
+  if (!found.measurement) {
+    return fail(ErrorCode::kNotFound, "this machine has not been measured yet: run 'vitro bench machine' (20 seconds)");
+  }
+  if (options.n_devices > 1) return fail(ErrorCode::kInvalidArgument, "--count: there is one of this machine");
+  if (options.weights || model.bound.empty()) {
+    VITRO_TRY_ASSIGN(found.bound,
+                     this_machine(*found.measurement, model.config, weights.matrix_type, options.n_threads));
+  } else {
+    const std::vector<WeightShare> shares = weight_shares(model.config, model.bound);
+    VITRO_TRY_ASSIGN(found.bound, this_machine(*found.measurement, model.config, shares, options.n_threads));
+  }
+  found.usual = found.bound;
+  return found;
+}
+
+Result<PlanDevice> catalogue_device(const PlanOptions& options, std::string_view weight_type) {
   VITRO_TRY_ASSIGN(const std::vector<Device> devices,
                    options.device_file.empty() ? builtin_devices() : load_devices(options.device_file));
   VITRO_TRY_ASSIGN(const Device* const device, find_device(devices, options.device));
@@ -18,8 +37,27 @@ Result<std::optional<PlanDevice>> find_plan_device(const PlanOptions& options, s
                  .efficiency = bound_efficiency()};
   VITRO_TRY(check_machine(found.bound));
   found.usual = found.bound;
-  if (device->certainty != Certainty::kMeasured) found.usual.efficiency = usual_efficiency();
-  return std::optional<PlanDevice>(std::move(found));
+  found.usual.efficiency = usual_efficiency();
+  return found;
+}
+
+}  // namespace
+
+Result<std::optional<PlanDevice>> find_plan_device(const PlanModel& model, const PlanOptions& options,
+                                                   const PlannedWeights& weights) {
+  if (options.device.empty()) return std::optional<PlanDevice>();
+  Result<PlanDevice> found = options.device == kThisMachine ? measured_device(model, options, weights)
+                                                            : catalogue_device(options, weights.matrix_type);
+  if (!found) return tl::unexpected(std::move(found).error());
+  return std::optional<PlanDevice>(*std::move(found));
+}
+
+Result<Machine> usual_machine(const PlanDevice& device, const PlanModel& model, const PlanOptions& options,
+                              const std::string& weight_type) {
+  if (device.measurement) return this_machine(*device.measurement, model.config, weight_type, options.n_threads);
+  Machine machine = device.usual;
+  machine.compute = compute_type(machine.device, weight_type);
+  return machine;
 }
 
 std::string device_line(const PlanDevice& device) {

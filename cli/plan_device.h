@@ -7,21 +7,32 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "cli/plan_model.h"
 #include "cli/plan_options.h"
 #include "plan/fit.h"
+#include "plan/machine.h"
 #include "plan/roofline.h"
 #include "plan/tensor_parallel.h"
 
 namespace vitro {
 
 struct PlanDevice {
-  Machine bound;  ///< efficiencies of 1: nothing is faster
+  Machine bound;  ///< efficiencies of 1: nothing is faster; of this machine what was measured
   Machine usual;  ///< as measured, or as public measurements say
+  std::optional<MachineMeasurement> measurement = {};  ///< of "this"
   int64_t n_bytes() const { return bound.device.n_bytes(); }
 };
 
-/// Nothing where none is asked for. NotFound names the nearest devices; errors of check_machine.
-Result<std::optional<PlanDevice>> find_plan_device(const PlanOptions& options, std::string_view weight_type);
+/// The name of the machine that vitro bench machine measured.
+inline constexpr std::string_view kThisMachine = "this";
+
+/// Nothing where none is asked for. NotFound names the nearest devices, or says how to measure this machine; errors of
+/// check_machine.
+Result<std::optional<PlanDevice>> find_plan_device(const PlanModel& model, const PlanOptions& options,
+                                                   const PlannedWeights& weights);
+/// The device as it runs weights of another type. NotFound: none is known to run them here.
+Result<Machine> usual_machine(const PlanDevice& device, const PlanModel& model, const PlanOptions& options,
+                              const std::string& weight_type);
 /// "8 x NVIDIA H100 SXM5 80 GB: 85.9 GB, 3.35 TB/s, 989 TFLOP/s bf16 each; NVLink 4".
 std::string device_line(const PlanDevice& device);
 

@@ -84,8 +84,7 @@ struct FormatRow {
     const WorkOf work = [&](const PassShape& shape) {
       return pass_work(model.config, weights.plan, shape, work_types(question.shape));
     };
-    Machine machine = device->usual;
-    machine.compute = compute_type(machine.device, weights.matrix_type);
+    VITRO_TRY_ASSIGN(const Machine machine, usual_machine(*device, model, question.options, weights.matrix_type));
     const Serving serving{
         .n_prompt = question.n_prompt, .n_past = question.shape.session.n_ctx - 1, .n_sequences = n_sequences};
     return serving_times(model.config, work, serving, machine);
@@ -100,11 +99,12 @@ Result<std::vector<PlanCell>> FormatRow::cells(const PlannedWeights& weights) co
   std::vector<PlanCell> row = {text_cell(weights.matrix_type), bytes_cell(weights.plan.total().n_bytes),
                                count_cell(users.n), count_cell(context.n)};
   if (!has_times()) return row;
-  if (users.n == 0) {
+  const Result<ServingTimes> one_times = users.n > 0 ? times(weights, 1) : fail(ErrorCode::kNotFound, "does not fit");
+  if (!one_times) {
     row.insert(row.end(), 4, no_cell());
     return row;
   }
-  VITRO_TRY_ASSIGN(const ServingTimes one, times(weights, 1));
+  const ServingTimes& one = *one_times;
   VITRO_TRY_ASSIGN(const ServingTimes all, times(weights, users.n));
   row.push_back(seconds_cell(one.prefill.seconds));
   row.push_back(real_cell(one.tokens_per_s, 1));
@@ -162,9 +162,10 @@ Result<PlanTable> formats_table(const PlanModel& model, const PlannedWeights& we
   const FormatRow row{model, question, device, budget};
   if (row.has_times()) {
     table.columns.insert(table.columns.end(), {{"first_token_seconds", "first token"},
-                                               {"tokens_per_second_alone", "1: tokens/s"},
-                                               {"tokens_per_second", "all: tokens/s"},
+                                               {"tokens_per_second_alone", "t/s alone"},
+                                               {"tokens_per_second", "t/s all"},
                                                {"bound_by", "by", true}});
+    table.title += " (t/s: tokens a second)";
     table.formulas = {fmt::format("times: {}", device->usual.efficiency.origin)};
   }
   VITRO_TRY_ASSIGN(std::vector<PlanCell> asked, row.cells(weights));

@@ -8,6 +8,7 @@
 #include "base/human.h"
 #include "base/saturating.h"
 #include "cli/options.h"
+#include "cli/plan_device.h"
 #include "cli/plan_lengths.h"
 #include "cli/plan_serving.h"
 #include "model/module_tree.h"
@@ -48,7 +49,12 @@ PlanSection memory_section(const PlanModel& model, const InferencePlan& plan, co
                       plan.peak_step, plan.peak_buffer, plural(question.shape.session.n_logits, "row"),
                       decimal_text(static_cast<double>(logit_bytes), "B"),
                       plan.peak_step == "head" ? "among them" : "later, in the same bytes");
-  return {.id = "memory", .title = "Who ate the memory?", .unit = PlanUnit::kBytes, .item = plan.memory, .note = note};
+  return {.id = "memory",
+          .title = "Who ate the memory?",
+          .unit = PlanUnit::kBytes,
+          .item = plan.memory,
+          .note = note,
+          .is_drawn = true};
 }
 
 // ---- parameters ----
@@ -130,7 +136,8 @@ Value question_json(const PlanModel& model, const PlannedWeights& weights, const
 InferenceQuestion inference_question(const ModelConfig& config, const PlanOptions& options) {
   InferenceQuestion question{.options = options};
   SessionShape& s = question.shape.session;
-  question.shape.engine = options.engine.value_or(options.device.empty() ? EngineKind::kVitro : EngineKind::kHalf);
+  question.shape.engine = options.engine.value_or(
+      options.device.empty() || options.device == kThisMachine ? EngineKind::kVitro : EngineKind::kHalf);
   const int64_t most = std::min(config.n_ctx > 0 ? config.n_ctx : kDefaultContext, n_reachable(config));
   s.n_ctx = options.n_ctx > 0 ? options.n_ctx : std::min(most, kDefaultContext);
   s.n_sequences = options.n_sequences;
@@ -165,6 +172,10 @@ Result<PlanReport> inference_report(const PlanModel& model, const PlanOptions& o
   PlanReport report{.title = model.name, .question = question_json(model, weights, question)};
   report.heads = {model_line(model, weights.plan), shape_line(model, weights, question)};
   report.sections = {parameter_section(model, weights.plan), memory_section(model, plan, question)};
+  report.figures = {{"cache_bytes_per_token", Value(plan.cache_bytes_per_token)},
+                    {"active_parameters", Value(weights.plan.total().n_active)},
+                    {"peak_step", Value(std::string(plan.peak_step))},
+                    {"peak_buffer", Value(std::string(plan.peak_buffer))}};
   if (options.shows_naive) add_lengths(model, weights.plan, &report);
   VITRO_TRY(add_serving(model, weights, question, &report));
   return report;

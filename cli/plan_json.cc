@@ -55,6 +55,7 @@ Value plan_json(const PlanReport& report) {
   return Value(Value::Object{{"version", Value(int64_t{1})},
                              {"title", Value(report.title)},
                              {"question", report.question},
+                             {"figures", Value(report.figures)},
                              {"sections", Value(std::move(sections))},
                              {"tables", Value(std::move(tables))},
                              {"notes", lines_json(report.notes)}});

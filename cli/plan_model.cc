@@ -68,6 +68,14 @@ Result<PlanModel> open_plan_model(const std::string& path) {
   return model;
 }
 
+Result<PlanModel> sized_plan_model(const PlanOptions& options) {
+  PlanModel model{.name = options.arch};
+  VITRO_TRY_ASSIGN(ModelDescription description, describe_sizes(options.arch, options.sizes));
+  model.config = std::move(description.config);
+  model.slots = description.arch->tensor_slots(SourceFormat::kHuggingFace, model.config);
+  return model;
+}
+
 PlannedWeights planned_weights(const PlanModel& model, const PlanOptions& options, std::optional<WeightFormat> format,
                                EngineKind engine) {
   if (!format && !model.bound.empty()) return file_weights(model, engine);

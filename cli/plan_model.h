@@ -24,6 +24,8 @@ struct PlanModel {
 
 /// Opens and describes. Errors of Checkpoint::open, describe_model, bind_tensors.
 Result<PlanModel> open_plan_model(const std::string& path);
+/// A model of which only the sizes are known. Errors of describe_sizes.
+Result<PlanModel> sized_plan_model(const PlanOptions& options);
 
 /// As people type it: "bf16", "q4_k".
 std::string format_name(const WeightFormat& format);

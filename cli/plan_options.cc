@@ -5,10 +5,13 @@
 #include <functional>
 
 #include "base/human.h"
+#include "cli/model_argument.h"
 #include "cli/options.h"
 
 namespace vitro {
 namespace {
+
+constexpr SizeRange kPositions = {.most = kMaxContext}, kRows = {.most = int64_t{1} << 20};
 
 // A message that CLI11 puts behind the option's name.
 std::string refusal(const Error& error) { return error.message; }
@@ -24,21 +27,45 @@ CLI::Option* add_format(CLI::App& app, const std::string& name, std::optional<We
   return app.add_option_function<std::string>(name, set, help)->check(CLI::Validator(check_format, ""));
 }
 
+void add_size_options(CLI::App& app, PlanOptions& o) {
+  const char* kGroup = "A model of sizes alone";
+  auto* arch =
+      app.add_option("--arch", o.arch, fmt::format("family, in place of MODEL: {}", sized_families()))->group(kGroup);
+  ModelSizes& sizes = o.sizes;
+  const auto add = [&](const char* name, std::optional<int64_t>& value, const char* help) {
+    app.add_option(name, value, help)->needs(arch)->group(kGroup);
+  };
+  add("--d-model", sizes.d_model, "width of the residual stream");
+  add("--n-layer", sizes.n_layer, "layers");
+  add("--n-head", sizes.n_head, "query heads (default: by the family's usual width of a head)");
+  add("--n-kv-head", sizes.n_kv_head, "heads of keys and values (default: as many as query heads)");
+  add("--d-head", sizes.d_head, "width of a head");
+  add("--d-ff", sizes.d_ff, "width of the feed-forward part (default: by the family's rule)");
+  add("--vocab-size", sizes.vocab_size, "rows of the embedding");
+  add("--n-ctx", sizes.n_ctx, "longest text the model is made for");
+  add("--n-expert", sizes.n_expert, "experts of a layer");
+  add("--n-expert-used", sizes.n_expert_used, "experts that a token passes");
+  add("--d-ff-expert", sizes.d_ff_expert, "width of an expert");
+  app.add_option("--tied", sizes.is_tied, "the head is the embedding: true or false (default: as the family)")
+      ->needs(arch)
+      ->group(kGroup);
+}
+
 void add_inference_options(CLI::App& app, PlanOptions& o) {
   const char* kGroup = "Inference";
-  add_size_option(app, "--context", o.n_ctx, 1, parse_positions,
+  add_size_option(app, "--context", o.n_ctx, kPositions, parse_positions,
                   "positions of each sequence, like 4096 or 32k (k = 1024; default: the model's, at most 4096)")
       ->group(kGroup);
-  add_size_option(app, "--users,--batch", o.n_sequences, 1, parse_positions,
+  add_size_option(app, "--users,--batch", o.n_sequences, kRows, parse_positions,
                   "sequences at once, each with its own context (1)")
       ->group(kGroup);
-  add_size_option(app, "--prompt", o.n_prompt, 1, parse_positions,
+  add_size_option(app, "--prompt", o.n_prompt, kPositions, parse_positions,
                   "positions of a prompt (default: all of the context)")
       ->group(kGroup);
-  add_size_option(app, "--chunk", o.n_chunk, 1, parse_positions,
+  add_size_option(app, "--chunk", o.n_chunk, kRows, parse_positions,
                   "rows that a pass takes at most; longer prompts go in pieces (256; on a GPU 2048)")
       ->group(kGroup);
-  add_size_option(app, "--source", o.n_source, 1, parse_positions,
+  add_size_option(app, "--source", o.n_source, kPositions, parse_positions,
                   "positions of the source text of an encoder-decoder (default: the context)")
       ->group(kGroup);
   add_format(app, "--weights", o.weights,
@@ -71,14 +98,17 @@ void add_inference_options(CLI::App& app, PlanOptions& o) {
 void add_question_options(CLI::App& app, PlanOptions& o) {
   const char* kGroup = "Questions";
   auto* gpu =
-      app.add_option("--gpu,--device", o.device, "a device of the catalogue, like h100-80g: times and what fits")
+      app.add_option(
+             "--gpu,--device", o.device,
+             "a device of the catalogue, like h100-80g, or 'this' machine as bench measured it: times and what fits")
           ->group(kGroup);
-  add_size_option(app, "--count", o.n_devices, 1, parse_positions, "so many devices, weights and heads split over them")
+  add_size_option(app, "--count", o.n_devices, kRows, parse_positions,
+                  "so many devices, weights and heads split over them")
       ->needs(gpu)
       ->group(kGroup);
   app.add_option("--devices", o.device_file, "a catalogue of your own, in the form of data/devices.json")
       ->group(kGroup);
-  add_size_option(app, "--fit", o.budget, 1, parse_bytes,
+  add_size_option(app, "--fit", o.budget, {}, parse_bytes,
                   "what fits into so many bytes, like 24GiB or 24GB: longest context, most users, best weights")
       ->group(kGroup);
   const auto set_formats = [&o](const std::vector<std::string>& names) {
@@ -105,12 +135,13 @@ void add_output_options(CLI::App& app, PlanOptions& o) {
 
 }  // namespace
 
-CLI::Option* add_size_option(CLI::App& app, const std::string& name, int64_t& value, int64_t least,
+CLI::Option* add_size_option(CLI::App& app, const std::string& name, int64_t& value, SizeRange range,
                              Result<int64_t> (*parse)(std::string_view), const std::string& help) {
-  const auto check = [parse, least](std::string& text) -> std::string {
+  const auto check = [parse, range](std::string& text) -> std::string {
     const auto parsed = parse(text);
     if (!parsed) return refusal(parsed.error());
-    return *parsed >= least ? "" : fmt::format("'{}', expected {} or more", text, least);
+    if (*parsed < range.least) return fmt::format("'{}', expected {} or more", text, range.least);
+    return range.most > 0 && *parsed > range.most ? fmt::format("'{}', expected at most {}", text, range.most) : "";
   };
   return app
       .add_option_function<std::string>(
@@ -120,7 +151,10 @@ CLI::Option* add_size_option(CLI::App& app, const std::string& name, int64_t& va
 
 void add_plan_options(CLI::App& app, PlanOptions& options) {
   app.add_option("MODEL", options.models,
-                 "a Hugging Face folder, a config.json, or a .gguf file (its beginning is enough); no weights needed");
+                 "a Hugging Face folder, a config.json, a .gguf file (its beginning is enough) or a model's name; no "
+                 "weights needed");
+  add_pull_flag(app, options.search, "MODEL");
+  add_size_options(app, options);
   add_inference_options(app, options);
   add_question_options(app, options);
   add_output_options(app, options);

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "cache/kv_cache.h"
+#include "cli/model_argument.h"
+#include "model/arch/from_sizes.h"
 #include "plan/inference_plan.h"
 #include "plan/weight_format.h"
 
@@ -15,6 +17,9 @@ namespace vitro {
 
 struct PlanOptions {
   std::vector<std::string> models;  ///< paths
+  std::string arch;                 ///< family of a model of which only sizes are given
+  ModelSizes sizes;
+  ModelSearch search = {.needs_weights = false};
   bool is_compared = false;
 
   // Inference.
@@ -48,8 +53,12 @@ struct PlanOptions {
 
 inline constexpr int64_t kDefaultContext = 4096;
 
-/// An option whose text `parse` turns into a whole number of at least `least`.
-CLI::Option* add_size_option(CLI::App& app, const std::string& name, int64_t& value, int64_t least,
+struct SizeRange {
+  int64_t least = 1;
+  int64_t most = 0;  ///< 0: as much as there are numbers
+};
+/// An option whose text `parse` turns into a whole number of the range.
+CLI::Option* add_size_option(CLI::App& app, const std::string& name, int64_t& value, SizeRange range,
                              Result<int64_t> (*parse)(std::string_view), const std::string& help);
 
 /// Checked while they are parsed; messages name the option.

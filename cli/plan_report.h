@@ -21,6 +21,7 @@ struct PlanSection {
   std::string note = {};     ///< a line below the tree
   int64_t budget = 0;        ///< what there is, in the same unit; 0: no such thing
   bool is_on_screen = true;  ///< false: in JSON and explanations only
+  bool is_drawn = false;     ///< in pictures
   int depth = 3;             ///< levels of the tree that the screen shows; deeper ones stand behind their owner
 };
 
@@ -73,6 +74,7 @@ struct PlanReport {
   std::string title;               ///< family and file
   std::vector<std::string> heads;  ///< lines before everything
   Value question;                  ///< what was asked, for JSON: model, context, ...
+  Value::Object figures = {};      ///< numbers of their own, for JSON: the text of the sections has them too
   std::vector<PlanSection> sections;
   std::vector<PlanTable> tables;
   std::vector<std::string> notes;  ///< lines after everything

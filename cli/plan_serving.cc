@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/human.h"
+#include "base/saturating.h"
 #include "cli/plan_device.h"
 #include "cli/plan_fits.h"
 
@@ -50,6 +51,11 @@ struct PartLine {
   std::string name;
   PartWork prefill, decode;
 };
+
+// The first words say which part it is, where columns are scarce: "scores", "q, k, v".
+std::string short_name(std::string_view name) {
+  return std::string(name.substr(0, std::min({name.find(" and "), name.find(" projection"), name.size()})));
+}
 
 std::vector<PartLine> part_lines(const Passes& passes) {
   std::vector<PartLine> lines;
@@ -101,8 +107,10 @@ PlanTable work_table(const Passes& passes, const std::optional<Times>& times) {
   for (const PartLine& line : lines) {
     const bool is_total = &line == &lines.back();
     while (!is_total && part_name(static_cast<Part>(part)) != line.name) ++part;
-    std::vector<PlanCell> row = {text_cell(line.name), flops_cell(line.prefill.flops),
-                                 flops_cell(line.prefill.flops_dense), bytes_cell(line.prefill.n_bytes()),
+    std::vector<PlanCell> row = {{short_name(line.name), Value(line.name)},
+                                 flops_cell(line.prefill.flops),
+                                 flops_cell(line.prefill.flops_dense),
+                                 bytes_cell(line.prefill.n_bytes()),
                                  real_cell(line.prefill.intensity(), 0)};
     const auto add_times = [&](const PassTime& pass) {
       add_time_cells(is_total ? pass.seconds : pass.parts[part].seconds, is_total ? pass.bound : pass.parts[part].bound,
@@ -173,6 +181,8 @@ void add_budget(const PlanModel& model, int64_t n_devices, int64_t budget, PlanR
   share.title = fmt::format("Memory of each of {}", n_devices);
   share.item = device_memory(model.config, memory->item, n_devices);
   share.budget = budget;
+  share.is_drawn = false;
+  memory->budget = sat_mul(budget, n_devices);
   memory->is_on_screen = false;
   report->sections.insert(memory + 1, std::move(share));
 }
@@ -197,7 +207,7 @@ Status add_serving(const PlanModel& model, const PlannedWeights& weights, const 
   const Passes passes = plan_passes(model, weights, question);
   report->sections.push_back(work_section("prefill", "FLOPs of the prompt", passes.prefill_work));
   report->sections.push_back(work_section("decode", "FLOPs of a token", passes.decode_work));
-  VITRO_TRY_ASSIGN(const std::optional<PlanDevice> device, find_plan_device(question.options, weights.matrix_type));
+  VITRO_TRY_ASSIGN(const std::optional<PlanDevice> device, find_plan_device(model, question.options, weights));
   std::optional<Times> times;
   VITRO_TRY(check_tensor_parallel(model.config, question.options.n_devices));
   if (device) {

@@ -66,7 +66,8 @@ void draw_label(const PlanSection& section, const PlanItem& item, const Box& box
   const double room = box.width - 8;
   if (display_width(both) * kSmall <= room) return canvas->text(box.x + 4, box.y + 12, both, "ink");
   canvas->text(box.x + 4, box.y + 12, fitting_text(item.name, room, kSmall), "ink");
-  if (box.height >= 26) canvas->text(box.x + 4, box.y + 24, fitting_text(amount, room, kSmall), "ink");
+  const bool has_room = box.height >= 26 && display_width(amount) * kSmall <= room;
+  if (has_room) canvas->text(box.x + 4, box.y + 24, amount, "ink");
 }
 
 void draw_owner(const PlanSection& section, const PlanItem& item, const Box& box, int colour, SvgCanvas* canvas) {
@@ -130,7 +131,7 @@ std::string plan_svg(const PlanReport& report) {
   }
   y += 10;
   for (const PlanSection& section : report.sections) {
-    if (section.is_on_screen) y = draw_section(section, y, &canvas);
+    if (section.is_drawn) y = draw_section(section, y, &canvas);
   }
   if (!report.roofline.is_empty()) y = draw_roofline(report.roofline, {kMargin, y, kInner, 400}, &canvas);
   SvgCanvas page;

@@ -165,7 +165,9 @@ void append_table(const PlanTable& table, std::string* out) {
   if (!table.title.empty()) {
     append_wrapped(fmt::format("{}{}{}", table.title, certainty.empty() ? "" : ", ", certainty), out);
   }
-  append_cells([&](size_t column) { return table.columns[column].title; });
+  const bool has_head = std::any_of(table.columns.begin(), table.columns.end(),
+                                    [](const PlanColumn& column) { return !column.title.empty(); });
+  if (has_head) append_cells([&](size_t column) { return table.columns[column].title; });
   for (const auto& row : table.rows) append_cells([&](size_t column) { return row[column].text; });
   for (const std::string& note : table.notes) append_wrapped(note, out);
 }

@@ -33,7 +33,7 @@ void add_recipe_options(CLI::App& app, TrainOptions& o, CLI::Option* train, cons
       fmt::format("optimizer and types of its states (adamw-bf16): {}", train_recipe_names()))
       ->needs(train)
       ->group(group);
-  add_size_option(app, "--accumulate", o.spec.shape.n_micro_batches, 1, parse_positions,
+  add_size_option(app, "--accumulate", o.spec.shape.n_micro_batches, {}, parse_positions,
                   "micro-batches of --batch sequences that a step sums up (1)")
       ->needs(train)
       ->group(group);
@@ -43,7 +43,7 @@ void add_recipe_options(CLI::App& app, TrainOptions& o, CLI::Option* train, cons
       "activations that the backward pass makes again: none, selective or full (none)")
       ->needs(train)
       ->group(group);
-  add_size_option(app, "--checkpoint-layers", o.spec.policy.layers_per_checkpoint, 1, parse_positions,
+  add_size_option(app, "--checkpoint-layers", o.spec.policy.layers_per_checkpoint, {}, parse_positions,
                   "with --recompute full: layers from one kept input to the next (1)")
       ->needs(train)
       ->group(group);
@@ -58,7 +58,6 @@ void add_recipe_options(CLI::App& app, TrainOptions& o, CLI::Option* train, cons
 LoraSpec& lora_of(TrainOptions& o) { return o.spec.lora ? *o.spec.lora : o.spec.lora.emplace(); }
 
 void add_lora_options(CLI::App& app, TrainOptions& o, CLI::Option* train, const char* group) {
-  static_assert(sizeof(int64_t) == sizeof(o.spec.lora->rank));
   auto* lora = app.add_option_function<int64_t>(
                       "--lora", [&o](const int64_t& rank) { lora_of(o).rank = rank; },
                       "train adapters of this rank instead of the weights")
@@ -82,7 +81,7 @@ void add_lora_options(CLI::App& app, TrainOptions& o, CLI::Option* train, const 
 void add_layout_options(CLI::App& app, TrainOptions& o, CLI::Option* train, const char* group) {
   ParallelLayout& layout = o.spec.layout;
   const auto add = [&](const char* name, int64_t& value, const char* help) {
-    add_size_option(app, name, value, 1, parse_positions, help)->needs(train)->group(group);
+    add_size_option(app, name, value, {}, parse_positions, help)->needs(train)->group(group);
   };
   add("--dp", layout.data, "data-parallel ranks (1)");
   add("--tp", layout.tensor, "tensor-parallel ranks (1)");
@@ -101,7 +100,7 @@ void add_layout_options(CLI::App& app, TrainOptions& o, CLI::Option* train, cons
 }
 
 void add_time_options(CLI::App& app, TrainOptions& o, CLI::Option* train, const char* group) {
-  add_size_option(app, "--tokens", o.n_tokens, 1, parse_amount,
+  add_size_option(app, "--tokens", o.n_tokens, {}, parse_amount,
                   "tokens of the whole run, like 2T (10^12) or 300B: days, energy")
       ->needs(train)
       ->group(group);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/human.h"
 #include "cli/plan_device.h"
@@ -53,12 +54,18 @@ PlanSection memory_section(const TrainingPlan& plan, const TrainingSpec& spec) {
       "States of the whole model: {} = {:.2f} B a parameter. {} of {} parameters are trained.",
       decimal_text(static_cast<double>(plan.states.amount), "B"), per_parameter(plan.states.amount, plan.n_parameters),
       human_count(plan.n_trained), human_count(plan.n_parameters));
+  for (const PlanItem& phase : plan.phases) {
+    if (&phase == &plan.phases.front()) note += " Peaks:";
+    note += fmt::format(" {} {}{}", phase.name, decimal_text(static_cast<double>(phase.amount), "B"),
+                        &phase == &plan.phases.back() ? "." : ",");
+  }
   if (spec.layout.pipeline > 1) note += fmt::format(" Stage {} of the pipeline holds the most.", plan.stage);
   return {.id = "memory",
           .title = fmt::format("Who ate the memory? ({})", plan.phases[plan.peak].name),
           .unit = PlanUnit::kBytes,
           .item = plan.phases[plan.peak],
           .note = note,
+          .is_drawn = true,
           .depth = 1};
 }
 
@@ -72,12 +79,14 @@ const PlanItem& largest(const PlanItem& item) {
 }
 
 PlanTable phase_table(const TrainingPlan& plan) {
-  PlanTable table{
-      .id = "phases",
-      .title = "Moment by moment",
-      .certainty = Certainty::kEstimated,
-      .columns = {
-          {"phase", "moment", true}, {"bytes", "bytes"}, {"largest", "most of it", true}, {"largest_bytes", "bytes"}}};
+  PlanTable table{.id = "phases",
+                  .title = "Moment by moment",
+                  .certainty = Certainty::kEstimated,
+                  .columns = {{"phase", "moment", true},
+                              {"bytes", "bytes"},
+                              {"largest", "most of it", true},
+                              {"largest_bytes", "bytes"}},
+                  .is_on_screen = false};
   for (const PlanItem& phase : plan.phases) {
     if (phase.parts.empty()) continue;
     const PlanItem& most = largest(phase);
@@ -163,8 +172,9 @@ PlanTable choice_table(const PlanModel& model, const TrainingSpec& asked) {
 
 std::string figure_text(const TrainingFigure& figure) {
   if (figure.unit == "s") return seconds_cell(figure.value).text;
-  const bool is_large = figure.value >= 1e6;
-  const std::string number = is_large ? decimal_text(figure.value, "") : fmt::format("{:.4g}", figure.value);
+  std::string number = fmt::format("{:.4g}", figure.value);
+  if (figure.value >= 1000) number = human_count(std::llround(std::min(figure.value, 1e18)));
+  if (figure.value >= 1e6) number = decimal_text(figure.value, "");
   return figure.unit.empty() ? number : number + " " + figure.unit;
 }
 
@@ -192,11 +202,12 @@ std::vector<TrainingFigure> work_figures(const TrainingWork& work) {
 
 Status add_time(const PlanModel& model, const TrainingSpec& spec, const PlanOptions& options, const TrainOptions& train,
                 PlanReport* report) {
+  const PlannedWeights weights = planned_weights(model, options, kBf16Weights, EngineKind::kHalf);
   VITRO_TRY_ASSIGN(const TrainingWork work, training_work(model.config, model.slots, spec, train.convention));
   report->sections.push_back(hidden_section("flops", "FLOPs of a sequence", work.model, PlanUnit::kFlops));
   report->sections.push_back(hidden_section("flops_executed", "FLOPs of a sequence, with what is computed again",
                                             work.hardware, PlanUnit::kFlops));
-  VITRO_TRY_ASSIGN(const std::optional<PlanDevice> device, find_plan_device(options, kBf16Weights.name));
+  VITRO_TRY_ASSIGN(const std::optional<PlanDevice> device, find_plan_device(model, options, weights));
   const std::string counted = fmt::format("FLOPs counted {}", flops_convention_name(train.convention));
   if (!device) {
     report->tables.push_back(figure_table(work_figures(work), fmt::format("{}; --gpu NAME gives times", counted)));
@@ -248,6 +259,7 @@ Result<PlanReport> training_report(const PlanModel& model, const PlanOptions& op
                      hidden_section("states", "States of the whole model on one device", plan.states),
                      hidden_section("rank_states", "States of the most loaded device", plan.rank_states),
                      hidden_section("activations", "Activations kept at the end of the forward", plan.activations)};
+  report.figures = {{"trained_parameters", Value(plan.n_trained)}, {"stage", Value(plan.stage)}};
   report.sections[0].budget = plan_budget(options, std::nullopt);
   report.tables = {phase_table(plan), choice_table(model, spec)};
   VITRO_TRY(add_time(model, spec, options, train, &report));

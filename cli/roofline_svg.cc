@@ -88,7 +88,7 @@ struct Label {
 };
 
 void add_label(double x, double y, size_t number, std::vector<Label>* labels) {
-  constexpr double kNear = 12;
+  constexpr double kNear = 24;
   for (Label& label : *labels) {
     if (std::abs(label.x - x) > kNear || std::abs(label.y - y) > kNear) continue;
     label.numbers += fmt::format(", {}", number);

@@ -42,7 +42,7 @@ WORDS = (
 def family_names() -> list[str]:
     """Every string in the name fields of the Architecture records, longest first."""
     names: set[str] = set()
-    field = re.compile(r"(?:\bname|\bhf_model_types|\bgguf_names|k[A-Z]\w*(?:Names|Types))\b[^;{=]*=\s*(\{[^}]*\}|\"[^\"]*\")")
+    field = re.compile(r"(?:\bname|\bhf_model_types|\bgguf_names|k[A-Z]\w*(?:Names|Types))\b[^;{=!]*=\s*(\{[^}]*\}|\"[^\"]*\")")
     for path in sorted((house.ROOT / ARCH).glob("*.cc")):
         text = house.strip(path.read_text(), "comment")
         if not house.is_test(path) and re.search(r"\bArchitecture k[A-Z]", text):
