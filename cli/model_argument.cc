@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "cli/pull_progress.h"
 #include "cli/terminal.h"
 #include "store/resolve.h"
 
@@ -16,23 +17,6 @@ void add_pull_flag(CLI::App& app, ModelSearch& search, const std::string& of) {
 CLI::Option* add_model_option(CLI::App& app, std::string& model, ModelSearch& search, const std::string& what) {
   add_pull_flag(app, search, "MODEL");
   return app.add_option("MODEL", model, what + "; or a name, as for 'vitro pull'");
-}
-
-Result<Pulled> pull_with_progress(const ModelName& name, const Caches& caches) {
-  Progress progress(to_string(name), Progress::Unit::kBytes);
-  PullEvents events;
-  events.say = [&](const std::string& line) {
-    progress.erase();
-    talk("{}\n", for_terminal(line, true));
-  };
-  events.progress = [&](uint64_t n_done, uint64_t n_total) {
-    progress.update(static_cast<int64_t>(n_done), static_cast<int64_t>(n_total));
-  };
-  events.is_cancelled = [] { return is_interrupted(); };
-  catch_interrupt();
-  auto pulled = pull(name, caches, events);
-  release_interrupt();
-  return pulled;
 }
 
 Status locate_model(std::string& model, const ModelSearch& search) {

@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "store/pull.h"
+#include "base/result.h"
 
 namespace vitro {
 
@@ -22,8 +22,5 @@ CLI::Option* add_model_option(CLI::App& app, std::string& model, ModelSearch& se
 /// Makes a path of a MODEL that is a name. A model that is not here is pulled, with progress, if search.may_pull or if
 /// stderr is a terminal. NotFound otherwise, which names `vitro pull`; errors as resolve_model and pull.
 Status locate_model(std::string& model, const ModelSearch& search);
-
-/// Pulls with talk and a progress line on stderr; ctrl-C stops it in good order (Cancelled).
-Result<Pulled> pull_with_progress(const ModelName& name, const Caches& caches);
 
 }  // namespace vitro
