@@ -119,6 +119,7 @@ class Handler(BaseHTTPRequestHandler):
     # --- who asks for what
 
     def answer(self) -> None:
+        self.path = re.sub(r"^http://[^/]*", "", self.path)  # a proxy is asked for whole addresses
         match = re.fullmatch(r"/~([^/]*)(/.*)", self.path)
         if self.path.startswith("/log/"):
             return self.send(200, "".join(self.server.log[self.path[5:]]).encode())
