@@ -198,9 +198,9 @@ Status show_config(const Checkpoint& checkpoint, const ShowOptions& options) {
   return {};
 }
 
-Status show(ShowOptions options) {
-  VITRO_TRY(locate_model(options.model, options.search));
-  VITRO_TRY_ASSIGN(const Checkpoint checkpoint, Checkpoint::open(options.model, {.needs_weights = false}));
+Status show(const ShowOptions& options) {
+  VITRO_TRY_ASSIGN(const LocatedDescription located, locate_description(options.model, options.search));
+  VITRO_TRY_ASSIGN(const Checkpoint checkpoint, Checkpoint::open(located.path, {.needs_weights = false}));
   if (options.lists_tensors) return show_tensors(checkpoint, options);
   if (options.lists_config) return show_config(checkpoint, options);
   return show_tree(checkpoint, options);
