@@ -305,7 +305,7 @@ TEST(PlanCli, NonsenseIsRefusedByName) {
       {kLlama7B + "--contxt 3", "did you mean --context?", 2},
       {kLlama7B + "--page-size 12", "page size 12", 1},
       {kLlama7B + "--zero 3", "--train", 2},
-      {kLlama7B + "--train --tp 3", "tensor-parallel 3", 1},
+      {kLlama7B + "--train --tp 3", "--tp 3", 1},
       {kLlama7B + "--train --mfu 2", "--mfu", 2},
       {kLlama7B + "--train --recipe foo", "--recipe", 2},
       {kLlama7B + "--json --explain", "--json", 2},
