@@ -57,11 +57,11 @@ SessionShape session_shape(const ChatCommandOptions& o, const Engine& engine) {
 // A reply may follow a prompt of any length: the ids of both fit into the context.
 MemoryQuestion memory_question(const ChatCommandOptions& o, int64_t n_ctx, const ChatModel& model) {
   const int64_t vocab_size = model.engine.config().vocab_size;
-  const auto loop_bytes = [&model, vocab_size](int64_t n_ctx) {
+  const auto loop_bytes = [&model, vocab_size](int64_t n) {
     GenerateOptions options;
-    options.max_tokens = n_ctx;
+    options.max_tokens = n;
     options.sampler = model.chat.generate.sampler;
-    return generation_bytes(options, vocab_size, 1, n_ctx - 1);
+    return generation_bytes(options, vocab_size, 1, n - 1);
   };
   const auto shape_of = [&o, &model](int64_t n) {
     ChatCommandOptions other = o;

@@ -2,7 +2,10 @@
 
 #include <unistd.h>
 
+#include "cli/pull_progress.h"
 #include "cli/terminal.h"
+#include "store/hf_cache.h"
+#include "store/remote_headers.h"
 #include "store/resolve.h"
 
 namespace vitro {
@@ -16,23 +19,6 @@ void add_pull_flag(CLI::App& app, ModelSearch& search, const std::string& of) {
 CLI::Option* add_model_option(CLI::App& app, std::string& model, ModelSearch& search, const std::string& what) {
   add_pull_flag(app, search, "MODEL");
   return app.add_option("MODEL", model, what + "; or a name, as for 'vitro pull'");
-}
-
-Result<Pulled> pull_with_progress(const ModelName& name, const Caches& caches) {
-  Progress progress(to_string(name), Progress::Unit::kBytes);
-  PullEvents events;
-  events.say = [&](const std::string& line) {
-    progress.erase();
-    talk("{}\n", for_terminal(line, true));
-  };
-  events.progress = [&](uint64_t n_done, uint64_t n_total) {
-    progress.update(static_cast<int64_t>(n_done), static_cast<int64_t>(n_total));
-  };
-  events.is_cancelled = [] { return is_interrupted(); };
-  catch_interrupt();
-  auto pulled = pull(name, caches, events);
-  release_interrupt();
-  return pulled;
 }
 
 Status locate_model(std::string& model, const ModelSearch& search) {
@@ -50,6 +36,22 @@ Status locate_model(std::string& model, const ModelSearch& search) {
   VITRO_TRY_ASSIGN(const Pulled pulled, pull_with_progress(*resolved.name, caches));
   model = pulled.path.string();
   return {};
+}
+
+Result<LocatedDescription> locate_description(const std::string& model, const ModelSearch& search) {
+  const Caches caches = Caches::from_environment();
+  VITRO_TRY_ASSIGN(const Resolved resolved, resolve_model(model, false, caches));
+  const bool is_remote = resolved.path.empty() && !resolved.name->known && !search.may_pull;
+  if (!is_remote) {
+    std::string place = model;
+    VITRO_TRY(locate_model(place, {.may_pull = search.may_pull, .needs_weights = false}));
+    return LocatedDescription{place};
+  }
+  VITRO_TRY_ASSIGN(const Hub hub, hub_from_environment(hf_home()));
+  VITRO_TRY_ASSIGN(WorkFolder folder, WorkFolder::make(std::filesystem::temp_directory_path(), "vitro-headers-"));
+  talk("{}: not here; reading its headers from the hub\n", to_string(*resolved.name));
+  VITRO_TRY_ASSIGN(std::filesystem::path path, fetch_headers(resolved.name->hub, hub, folder.path()));
+  return LocatedDescription{std::move(path), std::move(folder)};
 }
 
 }  // namespace vitro

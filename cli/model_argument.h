@@ -2,9 +2,12 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
+#include <optional>
 #include <string>
 
-#include "store/pull.h"
+#include "base/result.h"
+#include "store/work_folder.h"
 
 namespace vitro {
 
@@ -23,7 +26,13 @@ CLI::Option* add_model_option(CLI::App& app, std::string& model, ModelSearch& se
 /// stderr is a terminal. NotFound otherwise, which names `vitro pull`; errors as resolve_model and pull.
 Status locate_model(std::string& model, const ModelSearch& search);
 
-/// Pulls with talk and a progress line on stderr; ctrl-C stops it in good order (Cancelled).
-Result<Pulled> pull_with_progress(const ModelName& name, const Caches& caches);
+/// Where the description of a MODEL is.
+struct LocatedDescription {
+  std::filesystem::path path;
+  std::optional<WorkFolder> folder = {};  ///< what was fetched for it; goes when this does
+};
+/// As locate_model without weights; of a repository of the hub that is not here, headers alone are fetched
+/// (store/remote_headers.h), with a line that says so. An open file stays readable when the folder goes.
+Result<LocatedDescription> locate_description(const std::string& model, const ModelSearch& search);
 
 }  // namespace vitro

@@ -9,14 +9,14 @@
 #include "cli/options.h"
 #include "cli/table.h"
 #include "cli/terminal.h"
-#include "store/local.h"
 #include "store/removal.h"
 #include "store/resolve.h"
+#include "store/stored_models.h"
 
 namespace vitro {
 namespace {
 
-Value model_json(const LocalModel& model) {
+Value model_json(const StoredModel& model) {
   return Value(Value::Object{{"name", Value(model.name)},
                              {"type", Value(model.type)},
                              {"bytes", Value(static_cast<int64_t>(model.n_bytes))},
@@ -26,18 +26,18 @@ Value model_json(const LocalModel& model) {
                              {"problem", Value(model.problem)}});
 }
 
-void print_json(const LocalModels& models) {
+void print_json(const StoredModels& models) {
   Value::Array rows;
-  for (const LocalModel& model : models.models) rows.push_back(model_json(model));
+  for (const StoredModel& model : models.models) rows.push_back(model_json(model));
   put_json(
       Value(Value::Object{{"models", Value(std::move(rows))}, {"bytes", Value(static_cast<int64_t>(models.n_bytes))}}));
 }
 
-void print_table(const LocalModels& models) {
+void print_table(const StoredModels& models) {
   Table table("<><<<");
   table.add({"name", "size", "type", "licence", "where"});
   const auto cell = [](const std::string& text) { return text.empty() ? std::string("-") : for_terminal(text, true); };
-  for (const LocalModel& model : models.models) {
+  for (const StoredModel& model : models.models) {
     const std::string type = model.problem.empty() ? model.type : fmt::format("({})", model.problem);
     table.add(
         {cell(model.name), human_bytes(model.n_bytes), cell(type), cell(model.license), cell(model.path.string())});
@@ -48,7 +48,7 @@ void print_table(const LocalModels& models) {
 
 int list(bool is_json) {
   const Caches caches = Caches::from_environment();
-  const LocalModels models = list_models(caches);
+  const StoredModels models = list_models(caches);
   if (is_json) {
     print_json(models);
     return 0;

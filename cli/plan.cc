@@ -48,9 +48,9 @@ Result<PlanReport> make_report(const Question& question) {
   }
   std::vector<PlanReport> reports;
   for (const std::string& path : options.models) {
-    std::string place = path;
-    VITRO_TRY(locate_model(place, options.search));
-    VITRO_TRY_ASSIGN(const PlanModel model, open_plan_model(place));
+    VITRO_TRY_ASSIGN(const LocatedDescription located, locate_description(path, options.search));
+    VITRO_TRY_ASSIGN(PlanModel model, open_plan_model(located.path.string()));
+    if (located.folder) model.name = path;
     VITRO_TRY_ASSIGN(PlanReport report, report_of(model, question));
     reports.push_back(std::move(report));
   }

@@ -3,8 +3,8 @@
 
 #include "base/human.h"
 #include "cli/commands.h"
-#include "cli/model_argument.h"
 #include "cli/options.h"
+#include "cli/pull_progress.h"
 #include "cli/terminal.h"
 #include "store/resolve.h"
 

@@ -102,7 +102,9 @@ void print_skipped(const Checkpoint& checkpoint, std::span<const TensorSlot> slo
 }
 
 void print_tree(const ModelConfig& config, const Module& root) {
-  put("{}: {} layers, width {}, vocabulary {}, context {}\n", config.family, config.n_layer(), config.d_model,
+  const size_t n_encoder = config.encoder_blocks.size();
+  put("{}: {} layers{}, width {}, vocabulary {}, context {}\n", config.family, config.n_layer(),
+      n_encoder > 0 ? fmt::format(" and {} of an encoder", n_encoder) : "", config.d_model,
       human_count(config.vocab_size), human_count(config.n_ctx));
   put("attention: {}; positions: {}\n", attention_kind(config), position_kind(config));
   Table table("<<<>>");
@@ -132,6 +134,7 @@ Status show_tree(const Checkpoint& checkpoint, const ShowOptions& options) {
   }
   put_json(Value(Value::Object{{"family", Value(config.family)},
                                {"layers", Value(config.n_layer())},
+                               {"encoder_layers", Value(std::ssize(config.encoder_blocks))},
                                {"attention", Value(attention_kind(config))},
                                {"positions", Value(position_kind(config))},
                                {"parameters", Value(root.n_parameters)},
@@ -195,9 +198,9 @@ Status show_config(const Checkpoint& checkpoint, const ShowOptions& options) {
   return {};
 }
 
-Status show(ShowOptions options) {
-  VITRO_TRY(locate_model(options.model, options.search));
-  VITRO_TRY_ASSIGN(const Checkpoint checkpoint, Checkpoint::open(options.model, {.needs_weights = false}));
+Status show(const ShowOptions& options) {
+  VITRO_TRY_ASSIGN(const LocatedDescription located, locate_description(options.model, options.search));
+  VITRO_TRY_ASSIGN(const Checkpoint checkpoint, Checkpoint::open(located.path, {.needs_weights = false}));
   if (options.lists_tensors) return show_tensors(checkpoint, options);
   if (options.lists_config) return show_config(checkpoint, options);
   return show_tree(checkpoint, options);

@@ -4,6 +4,7 @@
 #include "formats/json.h"
 #include "model/arch/architecture.h"
 #include "model/config.h"
+#include "tensor/shape.h"
 
 namespace {
 
@@ -14,7 +15,15 @@ void describe(vitro::SourceFormat format, const vitro::Value& config) {
   if (!model || !vitro::check_config(*model)) return;
   const auto slots = (*family)->tensor_slots(format, *model);
   VITRO_CHECK(!slots.empty());
-  for (const vitro::TensorSlot& slot : slots) VITRO_CHECK(!slot.sources.empty());
+  // What check_config accepts has sizes whose products fit, with room for four bytes an element (model/config.h).
+  int64_t n_elements = 0;
+  for (const vitro::TensorSlot& slot : slots) {
+    VITRO_CHECK(!slot.sources.empty());
+    const auto n = vitro::checked_elements(slot.shape);
+    VITRO_CHECK(n && *n >= 0 && *n < (int64_t{1} << 61));
+    n_elements += *n;
+    VITRO_CHECK(n_elements < (int64_t{1} << 61));
+  }
   // Both answers are fine; the refusal must say something.
   const vitro::Status runnable = vitro::check_runnable(*model);
   VITRO_CHECK(runnable || !runnable.error().message.empty());

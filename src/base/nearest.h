@@ -11,8 +11,8 @@ namespace vitro {
 /// Levenshtein distance in bytes. Cost a.size() * b.size().
 size_t edit_distance(std::string_view a, std::string_view b);
 
-/// Up to `n` of the names, nearest first, that a typist may have meant: at most a third of the longer one's bytes differ,
-/// or one is in the other. Letters count the same in both cases.
+/// Up to `n` of the names, nearest first, that a typist may have meant: at most a third of the longer one's bytes
+/// differ, or one is in the other. Letters count the same in both cases.
 std::vector<std::string> nearest_names(std::string_view text, const std::vector<std::string>& names, size_t n);
 
 }  // namespace vitro

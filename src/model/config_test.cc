@@ -75,14 +75,9 @@ std::function<void(ModelConfig&)> latent(std::function<void(AttentionSpec&)> cha
   });
 }
 
-const std::vector<BadConfig>& bad_configs() {
+/// Experts, latent attention, encoders and heads.
+const std::vector<BadConfig>& bad_parts() {
   static const std::vector<BadConfig> cases = {
-      {"d_model = 0 must be between 1 and", [](ModelConfig& c) { c.d_model = 0; }},
-      {"d_model = 9223372036854775807 must be", [](ModelConfig& c) { c.d_model = INT64_MAX; }},
-      {"vocab_size = -1 must be", [](ModelConfig& c) { c.vocab_size = -1; }},
-      {"n_ctx = 0 must be", [](ModelConfig& c) { c.n_ctx = 0; }},
-      {"n_layer = 0 must be", [](ModelConfig& c) { c.blocks.clear(); }},
-      {"n_layer = 10001 must be", [](ModelConfig& c) { c.blocks.resize(10'001, c.blocks[0]); }},
       {"encoder.n_layer = 0 must be", [](ModelConfig& c) { c.kind = ModelKind::kEncoderDecoder; }},
       {"encoder.n_layer = 9999 must be", [](ModelConfig& c) { c.encoder_blocks.resize(9999, c.blocks[0]); }},
       {"n_token_types = 16777217 must be", [](ModelConfig& c) { c.n_token_types = kMaxVocab + 1; }},
@@ -112,6 +107,18 @@ const std::vector<BadConfig>& bad_configs() {
       {"attn.d_head = 16 must be between 17 and 17", latent([](AttentionSpec& a) { a.d_head_nope = 9; })},
       {"attn.n_kv_head ('num_key_value_heads') = 2 must be between 4 and 4",
        latent([](AttentionSpec& a) { a.n_kv_head = 2; })},
+  };
+  return cases;
+}
+
+const std::vector<BadConfig>& bad_configs() {
+  static const std::vector<BadConfig> cases = {
+      {"d_model = 0 must be between 1 and", [](ModelConfig& c) { c.d_model = 0; }},
+      {"d_model = 9223372036854775807 must be", [](ModelConfig& c) { c.d_model = INT64_MAX; }},
+      {"vocab_size = -1 must be", [](ModelConfig& c) { c.vocab_size = -1; }},
+      {"n_ctx = 0 must be", [](ModelConfig& c) { c.n_ctx = 0; }},
+      {"n_layer = 0 must be", [](ModelConfig& c) { c.blocks.clear(); }},
+      {"n_layer = 10001 must be", [](ModelConfig& c) { c.blocks.resize(10'001, c.blocks[0]); }},
       {"n_position_rows = 0", [](ModelConfig& c) { c.position = PositionKind::kLearned; }},
       {"embed_scale = nan", [](ModelConfig& c) { c.embed_scale = std::nan(""); }},
       {"norm.eps = 0 must be above 0", [](ModelConfig& c) { c.final_norm.eps = 0; }},
@@ -154,7 +161,9 @@ const std::vector<BadConfig>& bad_configs() {
 }
 
 TEST(CheckConfigTest, NamesEveryImpossibleNumber) {
-  for (const BadConfig& bad : bad_configs()) {
+  std::vector<BadConfig> cases = bad_configs();
+  cases.insert(cases.end(), bad_parts().begin(), bad_parts().end());
+  for (const BadConfig& bad : cases) {
     SCOPED_TRACE(bad.part);
     ModelConfig config = good_config();
     bad.spoil(config);

@@ -163,7 +163,7 @@ std::string feed_forward_words(const FeedForwardSpec& ffn) {
 }
 
 std::string expert_words(const FeedForwardSpec& ffn) {
-  return fmt::format("{} of {} neurons", ffn.moe.n_expert, ffn.moe.d_ff_expert);
+  return fmt::format("{} x {} neurons", ffn.moe.n_expert, ffn.moe.d_ff_expert);
 }
 
 std::string router_words(const MoeSpec& moe) {

@@ -13,7 +13,7 @@ std::string norm_words(const NormSpec& norm);
 std::string attention_words(const AttentionSpec& attn);
 /// "112 neurons, gated SiLU", or "2 of 8 experts, gated SiLU".
 std::string feed_forward_words(const FeedForwardSpec& ffn);
-/// "8 of 112 neurons".
+/// "8 x 112 neurons".
 std::string expert_words(const FeedForwardSpec& ffn);
 /// How experts are chosen: "softmax over all, renormalised", "sigmoid of each, best 4 of 8 groups, times 2.5".
 std::string router_words(const MoeSpec& moe);

@@ -34,6 +34,7 @@ std::string file_url(const std::string& behaviour, const std::string& file) {
 class HttpTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
+    for (const char* name : {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"}) ::unsetenv(name);
     server().add("a/b/small.txt", "0123456789");
     server().add("a/b/large.bin", testing::noise(300'000));
   }
@@ -149,6 +150,21 @@ TEST_F(HttpTest, BoundsWhatAServerMaySend) {
                ErrorCode::kCorrupt, "longer than 100000 bytes");
 }
 
+TEST_F(HttpTest, GoesThroughTheProxyOfTheEnvironment) {
+  const HttpRequest request{.url = "http://hub.invalid/~id=proxy/a/b/resolve/main/small.txt"};
+  ::setenv("http_proxy", server().other_host().c_str(), 1);
+  const auto proxied = get_text(request, kMuch, quick());
+  ::setenv("no_proxy", "hub.invalid", 1);
+  const auto direct = get_text(request, kMuch, quick());
+  ::unsetenv("http_proxy");
+  ::unsetenv("no_proxy");
+  ASSERT_TRUE(proxied) << proxied.error().message;
+  EXPECT_EQ(proxied->text, "0123456789");
+  EXPECT_EQ(server().log("proxy").at(0).host, "hub.invalid");
+  ASSERT_TRUE(direct);
+  EXPECT_EQ(direct->response.end, HttpEnd::kUnreachable);
+}
+
 TEST_F(HttpTest, TellsCutStalledAndUnreachableApart) {
   HttpConnection connection({.connect_s = 2, .stall_s = 0.3});
   const auto cut = follow(connection, {.url = file_url("cut=1000", "large.bin")}, Redirects::kAnywhere);
@@ -222,6 +238,30 @@ TEST(Url, HasAnOrigin) {
 TEST(Url, IsEscapedAndPrintable) {
   EXPECT_EQ(url_escape_path("a b/c#d?e%\xc3\xa9"), "a%20b/c%23d%3Fe%25%C3%A9");
   EXPECT_EQ(url_for_people("https://cdn/x\x1b[31m?Signature=secret"), "https://cdn/x?[31m");
+}
+
+TEST(Retry, SaysWhyItWaits) {
+  std::vector<std::string> said;
+  std::atomic<bool> is_cancelled = false;
+  HttpOptions options{.n_tries = 3};
+  options.is_cancelled = [&] { return is_cancelled.load(); };
+  Retry retry(options, [&](const std::string& sentence) {
+    said.push_back(sentence);
+    is_cancelled = true;
+  });
+  const HttpResponse busy{.status = 429, .headers = {{"retry-after", "90"}}};
+  expect_error(retry.wait_after(busy), ErrorCode::kCancelled, "stopped");
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said[0], "the server answered 429; trying again in 90 s");
+}
+
+TEST(Retry, KnowsWhatPasses) {
+  for (const int status : {408, 429, 500, 502, 503, 504}) EXPECT_TRUE(is_passing({.status = status})) << status;
+  for (const int status : {200, 206, 302, 400, 401, 403, 404, 410, 416, 501}) {
+    EXPECT_FALSE(is_passing({.status = status})) << status;
+  }
+  EXPECT_TRUE(is_passing({.status = 200, .end = HttpEnd::kCut}));
+  EXPECT_FALSE(is_passing({.end = HttpEnd::kUnreachable}));
 }
 
 TEST(RetryAfter, IsANumberOrADate) {

@@ -19,8 +19,11 @@ namespace {
 
 using ::testing::HasSubstr;
 
+// By value: a loop over a part of a temporary would outlive it.
+std::vector<Device> all_devices() { return builtin_devices().value(); }
+
 Device device_of(std::string_view name) {
-  const std::vector<Device> devices = builtin_devices().value();
+  const std::vector<Device> devices = all_devices();
   return **find_device(devices, name);
 }
 
@@ -38,7 +41,7 @@ TEST(Devices, H100) {
 }
 
 TEST(Devices, EveryFigureHasASource) {
-  for (const Device& device : builtin_devices().value()) {
+  for (const Device& device : all_devices()) {
     SCOPED_TRACE(device.name);
     EXPECT_FALSE(device.memory_source.empty());
     EXPECT_FALSE(device.bandwidth.source.empty());
@@ -52,7 +55,7 @@ TEST(Devices, EveryFigureHasASource) {
 
 // Narrower types are never slower, of types that a device has.
 TEST(Devices, NarrowTypesAreFaster) {
-  for (const Device& device : builtin_devices().value()) {
+  for (const Device& device : all_devices()) {
     SCOPED_TRACE(device.name);
     const std::vector<std::vector<PeakType>> chains = {
         {PeakType::kF32, PeakType::kTf32, PeakType::kF16, PeakType::kFp8, PeakType::kFp4},

@@ -141,7 +141,7 @@ TEST(Machine, LoopsTakeTimeOnlyWithSeveralThreads) {
 // Every rate is there and positive, in the time of a blink.
 TEST(Machine, MeasuresItself) {
   int n_seen = 0;
-  MeasureOptions options{.n_threads = 2, .buffer_bytes = 1, .seconds_a_run = 1e-6};
+  MeasureOptions options{.n_threads = 2, .buffer_bytes = 1, .seconds_a_run = 1e-6, .n_prefill_rows = 1};
   options.progress = [&](int n_done, int n_steps) { return n_done == n_seen++ && n_done < n_steps; };
   const MachineMeasurement machine = measure_machine(best_kernel_table(), options).value();
   EXPECT_EQ(machine.threads.size(), 2U);

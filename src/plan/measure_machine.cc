@@ -24,7 +24,6 @@ namespace {
 constexpr int kRuns = 5;
 constexpr int64_t kMinBuffer = int64_t{64} << 20, kMaxBuffer = int64_t{1} << 30;
 constexpr int64_t kRows = 2048, kCols = 2048;  ///< of the matrix: whole blocks of every type
-constexpr int64_t kPrefillRows = 128;
 constexpr int64_t kBurstRounds = 100'000;
 
 /// Work a second of `work` units a call: calls are repeated until a run lasts long enough to be timed.
@@ -169,7 +168,8 @@ class Measurer {
     OpContext ctx{.kernels = &kernels_, .pool = &pool};
     const int64_t matrix_bytes = kRows / kRowsPerPanel * panel_bytes(dtype, kCols);
     const int64_t n_matrices = static_cast<int64_t>(buffer_.size()) / matrix_bytes;
-    std::vector<float> x(kPrefillRows * kCols, 0.5F), y(kPrefillRows * kRows);
+    const int64_t n_prefill = options_.n_prefill_rows;
+    std::vector<float> x(static_cast<size_t>(n_prefill * kCols), 0.5F), y(static_cast<size_t>(n_prefill * kRows));
     int64_t idx = 0;
     const auto product = [&](int64_t n_rows) {
       const LinearJob job{.w = {buffer_.data() + idx * matrix_bytes, dtype, kRows, kCols},
@@ -181,7 +181,8 @@ class Measurer {
     rates.dtype = dtype;
     rates.n_threads = pool.n_threads();
     rates.stream = measure(static_cast<double>(matrix_bytes), options_.seconds_a_run, [&] { product(1); });
-    rates.flops = measure(2.0 * kRows * kCols * kPrefillRows, options_.seconds_a_run, [&] { product(kPrefillRows); });
+    rates.flops = measure(2.0 * kRows * kCols * static_cast<double>(n_prefill), options_.seconds_a_run,
+                          [&] { product(n_prefill); });
     return rates;
   }
 

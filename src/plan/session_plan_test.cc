@@ -69,5 +69,25 @@ TEST(SessionPlan, TypesThatDoNotFitTheHeadsAreRefused) {
   EXPECT_NE(refused.error().message.find("layer 3"), std::string::npos) << refused.error().message;
 }
 
+// The limits of sizes leave room for every sum: either a plan of positive parts, or an error that names the option.
+TEST(SessionPlan, TheLargestSizesDoNotOverflow) {
+  ModelConfig config = windowed_config();
+  config.d_model = kMaxWidth;
+  config.vocab_size = kMaxVocab;
+  for (BlockSpec& block : config.blocks) {
+    block.attn.n_head = block.attn.n_kv_head = kMaxWidth / 32;
+    block.ffn.d_ff = kMaxWidth;
+  }
+  constexpr int64_t kMost = int64_t{1} << 20;
+  SessionShape shape{.n_ctx = 8, .n_sequences = kMost, .n_batch = kMost, .n_logits = kMost, .n_threads = 1 << 30};
+  const SessionPlan plan = plan_session(config, shape).value();
+  for (const PlanItem& item : session_items(plan)) EXPECT_GT(item.amount, 0) << item.name;
+  EXPECT_GT(plan.n_bytes(), plan.cache_bytes);
+  shape.n_ctx = kMaxContext;
+  const auto refused = plan_session(config, shape);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_NE(refused.error().message.find("--context"), std::string::npos) << refused.error().message;
+}
+
 }  // namespace
 }  // namespace vitro

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "base/result.h"
-#include "store/local.h"
 #include "store/names.h"
+#include "store/stored_models.h"
 
 namespace vitro {
 

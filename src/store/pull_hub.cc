@@ -118,7 +118,7 @@ Result<Pulled> pull_hub(const HubName& name, const Caches& caches, const PullEve
   HubPull hub_pull(name, caches.hf, std::move(hub), events);
   auto pulled = hub_pull.run();
   if (pulled || hub_pull.was_answered()) return pulled;
-  const auto here = find_local({nullptr, name}, true, caches);
+  const auto here = find_stored({nullptr, name}, true, caches);
   if (!here || !*here) return pulled;
   say(events, fmt::format("{}; taking what is here", pulled.error().message));
   return Pulled{**here, false};

@@ -17,6 +17,7 @@
 #include "store/pull.h"
 #include "store/vitro_cache.h"
 #include "store/wheel.h"
+#include "store/work_folder.h"
 
 namespace vitro {
 namespace fs = std::filesystem;
@@ -74,27 +75,6 @@ class GrowingFile {
   Hasher hasher_;
   UniqueFd fd_;
   uint64_t n_bytes_ = 0;
-};
-
-/// A folder in the cache for what is half-way; removed at the end.
-class WorkFolder {
- public:
-  static Result<WorkFolder> make(const fs::path& cache) {
-    std::string pattern = (cache / fmt::format("{}XXXXXX", kWorkPrefix)).string();
-    if (!::mkdtemp(pattern.data())) return fail_errno(cache, "make a folder in it");
-    return WorkFolder(pattern);
-  }
-  ~WorkFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  WorkFolder(WorkFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  WorkFolder& operator=(WorkFolder&&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  explicit WorkFolder(fs::path path) : path_(std::move(path)) {}
-  fs::path path_;
 };
 
 /// Of processes that were killed. The lock is ours, so nobody uses them.
@@ -200,7 +180,7 @@ Result<Pulled> pull_known(const KnownModel& model, const fs::path& cache, const 
   VITRO_TRY(check_room(cache, Unpacking::room_for(model)));
   say(events,
       fmt::format("{}: {}, {}; licence: {}", model.name, model.title, human_bytes(model.n_bytes()), model.license));
-  VITRO_TRY_ASSIGN(const WorkFolder work, WorkFolder::make(cache));
+  VITRO_TRY_ASSIGN(const WorkFolder work, WorkFolder::make(cache, kWorkPrefix));
   VITRO_TRY(Unpacking(model, work.path(), events).run());
   VITRO_TRY(move_in(model, work.path(), cache));
   return Pulled{place, true};

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "store/local.h"
 #include "store/names.h"
+#include "store/stored_models.h"
 
 namespace vitro {
 

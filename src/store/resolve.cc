@@ -37,7 +37,7 @@ Result<ModelName> find_name(std::string_view text, const Caches& caches) {
   return parse_model_name(text, here);
 }
 
-Result<std::optional<fs::path>> find_local(const ModelName& name, bool needs_weights, const Caches& caches) {
+Result<std::optional<fs::path>> find_stored(const ModelName& name, bool needs_weights, const Caches& caches) {
   if (name.known) {
     if (!is_here(*name.known, caches.vitro)) return std::nullopt;
     return caches.vitro / name.known->entry();
@@ -53,7 +53,7 @@ Result<std::optional<fs::path>> find_local(const ModelName& name, bool needs_wei
 Result<Resolved> resolve_model(std::string_view text, bool needs_weights, const Caches& caches) {
   if (must_be_path(text) || is_there(text)) return Resolved{fs::path(text), std::nullopt};
   VITRO_TRY_ASSIGN(const ModelName name, find_name(text, caches));
-  VITRO_TRY_ASSIGN(const std::optional<fs::path> path, find_local(name, needs_weights, caches));
+  VITRO_TRY_ASSIGN(const std::optional<fs::path> path, find_stored(name, needs_weights, caches));
   if (path) return Resolved{*path, name};
   return Resolved{{}, name};
 }

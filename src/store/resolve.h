@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "store/local.h"
 #include "store/names.h"
+#include "store/stored_models.h"
 
 namespace vitro {
 
@@ -28,7 +28,7 @@ Result<Resolved> resolve_model(std::string_view text, bool needs_weights, const 
 Result<ModelName> find_name(std::string_view text, const Caches& caches);
 
 /// The path of a model that is here, nothing if it is not. Errors as find_in_snapshot.
-Result<std::optional<std::filesystem::path>> find_local(const ModelName& name, bool needs_weights,
-                                                        const Caches& caches);
+Result<std::optional<std::filesystem::path>> find_stored(const ModelName& name, bool needs_weights,
+                                                         const Caches& caches);
 
 }  // namespace vitro

@@ -6,7 +6,9 @@
 #include <atomic>
 #include <cstdint>
 
-#if defined(__has_feature)
+#if defined(__SANITIZE_ADDRESS__)
+#define VITRO_COUNTS_MAPPINGS 0
+#elif defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define VITRO_COUNTS_MAPPINGS 0
 #endif

@@ -7,6 +7,7 @@ FOLDER/owner/name/... are the repositories, all at one commit. Endpoint: http://
 as "id=a,cut=4096" (see Behaviour); http://localhost:PORT is the other host, where weights are stored. GET /log/ID tells
 what was asked under that id: a line for each request, fields between tabs.
 """
+import functools
 import hashlib
 import json
 import re
@@ -58,6 +59,17 @@ class Behaviour:
         return int(self.words.get(name, 0))
 
 
+@functools.lru_cache(maxsize=16)
+def cached(path: Path, _mtime_ns: int) -> tuple[bytes, str]:
+    data = path.read_bytes()
+    return data, hashlib.sha256(data).hexdigest()
+
+
+def contents(path: Path) -> tuple[bytes, str]:
+    """Bytes and sha256."""
+    return cached(path, path.stat().st_mtime_ns)
+
+
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
@@ -107,6 +119,7 @@ class Handler(BaseHTTPRequestHandler):
     # --- who asks for what
 
     def answer(self) -> None:
+        self.path = re.sub(r"^http://[^/]*", "", self.path)  # a proxy is asked for whole addresses
         match = re.fullmatch(r"/~([^/]*)(/.*)", self.path)
         if self.path.startswith("/log/"):
             return self.send(200, "".join(self.server.log[self.path[5:]]).encode())
@@ -129,9 +142,9 @@ class Handler(BaseHTTPRequestHandler):
             return self.send(behaviour.number("deny"), b"denied", **self.wait())
         if behaviour.get("to") or behaviour.get("loop"):
             return self.send(302, Location=behaviour.get("to") or self.path)
-        listing = re.fullmatch(r"/api/models/(.+)/revision/([^/]+)", path)
+        listing = re.fullmatch(r"/api/models/([^/]+/[^/]+)(?:/revision/([^/]+))?", path)
         if listing:
-            return self.answer_listing(listing[1], listing[2])
+            return self.answer_listing(listing[1], listing[2] or "main")
         resolve = re.fullmatch(r"/([^/]+/[^/]+)/resolve/([^/]+)/(.+)", path)
         if resolve:
             return self.answer_resolve(resolve[1], resolve[2], urllib.parse.unquote(resolve[3]))
@@ -172,12 +185,13 @@ class Handler(BaseHTTPRequestHandler):
         path = self.server.folder / repo / name
         if not path.is_file():
             return self.send_error_code(404, "EntryNotFound")
-        data = path.read_bytes()
+        data, digest = contents(path)
         n_said = str(len(data) + self.behaviour.number("longer"))
         if not name.endswith(STORED_ELSEWHERE):
             blob = hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
             return self.send_range(data, ETag=f'"{blob}"', X_Repo_Commit=COMMIT)
-        digest = hashlib.sha256(data).hexdigest() if self.behaviour.get("hash") != "wrong" else "0" * 64
+        if self.behaviour.get("hash") == "wrong":
+            digest = "0" * 64
         signature = self.server.count("signed")
         self.send(302, X_Linked_Etag=f'"{digest}"', X_Linked_Size=n_said, X_Repo_Commit=COMMIT, ETag='"of-the-redirect"',
                   Location=f"http://localhost:{self.server.server_port}/~{self.behaviour.text}/store/{repo}/{name}?sig={signature}")
@@ -194,7 +208,7 @@ class Handler(BaseHTTPRequestHandler):
             return self.send(int(status), b"failing", **self.wait())
         if behaviour.get("html"):
             return self.send_page()
-        self.send_range((self.server.folder / name).read_bytes(), ETag='"of-the-store"')
+        self.send_range(contents(self.server.folder / name)[0], ETag='"of-the-store"')
 
     def send_range(self, data: bytes, **headers: str) -> None:
         wanted = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
@@ -205,9 +219,9 @@ class Handler(BaseHTTPRequestHandler):
             return self.send(416, Content_Range=f"bytes */{len(data)}")
         end -= self.behaviour.number("hole")
         headers["Content_Range"] = f"bytes {begin}-{end - 1}/{len(data)}"
-        self.send_slowly(206, data[begin:end], headers)
+        self.send_slowly(206, memoryview(data)[begin:end], headers)
 
-    def send_slowly(self, status: int, body: bytes, headers: dict) -> None:
+    def send_slowly(self, status: int, body: bytes | memoryview, headers: dict) -> None:
         behaviour, rate = self.behaviour, self.behaviour.number("rate")
         self.send_response(status)
         for name, value in {"Content-Length": str(len(body)), "Content-Type": "application/octet-stream", **headers}.items():

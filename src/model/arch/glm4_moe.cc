@@ -62,7 +62,7 @@ std::vector<TensorSlot> tensor_slots(SourceFormat, const ModelConfig& config) {
 
 const Architecture kGlm4Moe = {.name = "glm4moe",
                                .hf_model_types = kHfTypes,
-                               .golden = "deepseek-v3",
+                               .golden = "",
                                .read_config = read_config,
                                .tensor_slots = tensor_slots,
                                .ignorable_tensors = kLlamaIgnorable};

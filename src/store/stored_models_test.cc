@@ -1,5 +1,5 @@
 // What is here, how a MODEL finds it, and how it goes: over caches laid out by hand.
-#include "store/local.h"
+#include "store/stored_models.h"
 
 #include <gtest/gtest.h>
 
@@ -33,17 +33,17 @@ std::string gguf(const std::string& license) {
   return writer.bytes();
 }
 
-class LocalTest : public ::testing::Test {
+class StoredModelsTest : public ::testing::Test {
  protected:
-  const LocalModel* find(const std::string& name) {
+  const StoredModel* find(const std::string& name) {
     models_ = list_models(caches_);
-    for (const LocalModel& model : models_.models) {
+    for (const StoredModel& model : models_.models) {
       if (model.name == name) return &model;
     }
     return nullptr;
   }
   std::string problem_of(const std::string& name) {
-    const LocalModel* model = find(name);
+    const StoredModel* model = find(name);
     return model ? model->problem : "not listed";
   }
   // The path that a MODEL leads to, below the folder; "" if it is not here.
@@ -77,10 +77,10 @@ class LocalTest : public ::testing::Test {
 
   TempFolder folder_;
   Caches caches_{folder_.path() / "vitro", HfCache(folder_.path() / "hub")};
-  LocalModels models_;
+  StoredModels models_;
 };
 
-TEST_F(LocalTest, NothingIsHere) {
+TEST_F(StoredModelsTest, NothingIsHere) {
   EXPECT_TRUE(list_models(caches_).models.empty());
   EXPECT_EQ(path_of("smollm2"), "");
   EXPECT_EQ(path_of("o/n"), "");
@@ -88,13 +88,13 @@ TEST_F(LocalTest, NothingIsHere) {
   expect_error(plan("smollm2"), ErrorCode::kNotFound, "not here");
 }
 
-TEST_F(LocalTest, ListsFoldersWithTypeSizeAndLicence) {
+TEST_F(StoredModelsTest, ListsFoldersWithTypeSizeAndLicence) {
   HfRepo(caches_.hf.root(), "models--o--n")
       .add(kCommitA, "config.json", "{}")
       .add(kCommitA, "model.safetensors", kWeights)
       .add(kCommitA, "README.md", "---\nlicense: mit\n---\n")
       .ref("main", kCommitA);
-  const LocalModel* model = find("o/n");
+  const StoredModel* model = find("o/n");
   ASSERT_NE(model, nullptr);
   EXPECT_EQ(model->problem, "");
   EXPECT_EQ(model->type, "safetensors BF16");
@@ -109,10 +109,10 @@ TEST_F(LocalTest, ListsFoldersWithTypeSizeAndLicence) {
   EXPECT_EQ(path_of("o/n@v2"), "");
 }
 
-TEST_F(LocalTest, ListsGgufFiles) {
+TEST_F(StoredModelsTest, ListsGgufFiles) {
   const HfRepo repo(caches_.hf.root(), "models--o--n");
   repo.add(kCommitA, "m-Q4_1.gguf", gguf("apache-2.0")).ref("main", kCommitA);
-  const LocalModel* model = find("o/n");
+  const StoredModel* model = find("o/n");
   ASSERT_NE(model, nullptr);
   EXPECT_EQ(model->type, "GGUF Q4_1 F32");
   EXPECT_EQ(model->license, "apache-2.0");
@@ -127,7 +127,7 @@ TEST_F(LocalTest, ListsGgufFiles) {
       << path_of("o/n");
 }
 
-TEST_F(LocalTest, BlobsOfTwoRevisionsCountOnce) {
+TEST_F(StoredModelsTest, BlobsOfTwoRevisionsCountOnce) {
   const HfRepo repo(caches_.hf.root(), "models--o--n");
   for (const std::string& commit : {kCommitA, kCommitB}) {
     repo.add(commit, "config.json", "{}").add(commit, "model.safetensors", kWeights);
@@ -139,7 +139,7 @@ TEST_F(LocalTest, BlobsOfTwoRevisionsCountOnce) {
   EXPECT_EQ(models_.n_bytes, 2 + kWeights.size());
 }
 
-TEST_F(LocalTest, HalfAModelIsNone) {
+TEST_F(StoredModelsTest, HalfAModelIsNone) {
   const HfRepo repo(caches_.hf.root(), "models--o--n");
   repo.add(kCommitA, "config.json", "{}").add(kCommitA, "tokenizer.json", "{ }").ref("main", kCommitA);
   EXPECT_NE(problem_of("o/n").find("no whole weights; 'vitro pull o/n' gets them"), std::string::npos);
@@ -153,7 +153,7 @@ TEST_F(LocalTest, HalfAModelIsNone) {
   EXPECT_EQ(path_of("o/n"), "hub/models--o--n/snapshots/" + kCommitA);
 }
 
-TEST_F(LocalTest, UnfinishedAndBrokenOnesAreListedAsSuch) {
+TEST_F(StoredModelsTest, UnfinishedAndBrokenOnesAreListedAsSuch) {
   const HfRepo unfinished(caches_.hf.root(), "models--o--unfinished");
   testing::write_file(unfinished.folder() / "blobs/abc.incomplete", "half");
   const HfRepo circle(caches_.hf.root(), "models--o--circle");
@@ -171,7 +171,7 @@ TEST_F(LocalTest, UnfinishedAndBrokenOnesAreListedAsSuch) {
   EXPECT_NE(path_of("o/circle").find("links in a circle"), std::string::npos);
 }
 
-TEST_F(LocalTest, PathsWin) {
+TEST_F(StoredModelsTest, PathsWin) {
   const fs::path old = fs::current_path();
   fs::current_path(folder_.path());
   fs::create_directories("o/n");
@@ -186,7 +186,7 @@ TEST_F(LocalTest, PathsWin) {
   for (const char* text : {"./x", "/x", "~/x", "../x", "x/"}) EXPECT_EQ(resolve_model(text, true, caches_)->path, text);
 }
 
-TEST_F(LocalTest, WordsOfferWhatIsHere) {
+TEST_F(StoredModelsTest, WordsOfferWhatIsHere) {
   HfRepo(caches_.hf.root(), "models--openai-community--gpt2").add(kCommitA, "config.json", "{}").ref("main", kCommitA);
   expect_error(resolve_model("gpt2", true, caches_), ErrorCode::kNotFound, "did you mean openai-community/gpt2?");
   HfRepo(caches_.hf.root(), "models--gpt2")
@@ -196,7 +196,7 @@ TEST_F(LocalTest, WordsOfferWhatIsHere) {
   EXPECT_EQ(path_of("gpt2"), "hub/models--gpt2/snapshots/" + kCommitA);
 }
 
-TEST_F(LocalTest, RemovesARepositoryAndNothingElse) {
+TEST_F(StoredModelsTest, RemovesARepositoryAndNothingElse) {
   const HfRepo repo(caches_.hf.root(), "models--o--n");
   repo.add(kCommitA, "config.json", "{}")
       .add(kCommitB, "config.json", "{ }")
@@ -217,7 +217,7 @@ TEST_F(LocalTest, RemovesARepositoryAndNothingElse) {
   EXPECT_TRUE(fs::exists(other.pointer(kCommitA, "config.json")));
 }
 
-TEST_F(LocalTest, RemovesARevisionAndKeepsSharedBlobs) {
+TEST_F(StoredModelsTest, RemovesARevisionAndKeepsSharedBlobs) {
   const HfRepo repo(caches_.hf.root(), "models--o--n");
   repo.add(kCommitA, "config.json", "{}").add(kCommitA, "old.txt", "old").ref("main", kCommitB).ref("v1", kCommitA);
   repo.add(kCommitB, "config.json", "{}").add(kCommitB, "new.txt", "new");
@@ -238,7 +238,7 @@ TEST_F(LocalTest, RemovesARevisionAndKeepsSharedBlobs) {
   EXPECT_EQ(all(), "");
 }
 
-TEST_F(LocalTest, RemovesAFile) {
+TEST_F(StoredModelsTest, RemovesAFile) {
   const HfRepo repo(caches_.hf.root(), "models--o--n");
   repo.add(kCommitA, "a.gguf", gguf("mit"))
       .add(kCommitA, "b.gguf", gguf("x"))
@@ -252,7 +252,7 @@ TEST_F(LocalTest, RemovesAFile) {
   EXPECT_FALSE(fs::exists(repo.blob(gguf("x"))));
 }
 
-TEST_F(LocalTest, RemovesNothingThroughLinks) {
+TEST_F(StoredModelsTest, RemovesNothingThroughLinks) {
   const TempFolder elsewhere;
   const HfRepo mine(elsewhere.path(), "models--o--n");
   mine.add(kCommitA, "config.json", "{}").add(kCommitB, "config.json", "{}").ref("main", kCommitA);

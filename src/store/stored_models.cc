@@ -1,4 +1,4 @@
-#include "store/local.h"
+#include "store/stored_models.h"
 
 #include <algorithm>
 #include <map>
@@ -36,7 +36,7 @@ std::string license_of_folder(const fs::path& folder) {
 }
 
 /// Fills in what the files themselves tell.
-void describe(LocalModel& model) {
+void describe(StoredModel& model) {
   const auto checkpoint = Checkpoint::open(model.path, {.needs_weights = false});
   if (!checkpoint) {
     model.problem = checkpoint.error().message;
@@ -48,8 +48,8 @@ void describe(LocalModel& model) {
   if (model.license.empty() && gguf) model.license = license_of_gguf(*gguf);
 }
 
-LocalModel known_entry(const KnownModel& known, const fs::path& cache) {
-  LocalModel out;
+StoredModel known_entry(const KnownModel& known, const fs::path& cache) {
+  StoredModel out;
   out.name = known.name;
   out.license = known.license;
   out.n_bytes = known.n_bytes();
@@ -77,7 +77,7 @@ class BlobSum {
 /// Reads one repository of the Hugging Face cache.
 class RepoReader {
  public:
-  RepoReader(const HfCache& cache, std::string repo, BlobSum& blobs, std::vector<LocalModel>& out)
+  RepoReader(const HfCache& cache, std::string repo, BlobSum& blobs, std::vector<StoredModel>& out)
       : cache_(cache), repo_(std::move(repo)), blobs_(blobs), out_(out) {}
 
   void read() {
@@ -93,7 +93,7 @@ class RepoReader {
  private:
   void read_snapshot(const std::string& commit, const std::string& name) {
     const auto files = cache_.files(repo_, commit);
-    LocalModel model{.name = name, .path = cache_.snapshot(repo_, commit), .commit = commit};
+    StoredModel model{.name = name, .path = cache_.snapshot(repo_, commit), .commit = commit};
     if (!files) {
       model.problem = files.error().message;
       out_.push_back(std::move(model));
@@ -104,16 +104,16 @@ class RepoReader {
   }
 
   /// Each .gguf file is a model, and all other files together are one.
-  void add_files(const std::vector<std::string>& files, LocalModel common) {
-    std::vector<LocalModel> ggufs;
-    LocalModel folder = common;
+  void add_files(const std::vector<std::string>& files, StoredModel common) {
+    std::vector<StoredModel> ggufs;
+    StoredModel folder = common;
     for (const std::string& file : files) {
       const bool is_gguf = file.ends_with(".gguf");
       const auto blob = cache_.follow(common.path / file);
       const uint64_t n_bytes = blob ? blobs_.add(*blob) : 0;
       if (!is_gguf) folder.n_bytes += n_bytes;
       if (!is_gguf) continue;
-      LocalModel& gguf = ggufs.emplace_back(common);
+      StoredModel& gguf = ggufs.emplace_back(common);
       gguf.name += ":" + file;
       gguf.path /= file;
       gguf.n_bytes = n_bytes;
@@ -122,10 +122,10 @@ class RepoReader {
     const bool is_folder = std::binary_search(files.begin(), files.end(), "config.json");
     if (ggufs.size() == 1 && !is_folder) ggufs[0].name = common.name;
     if (is_folder || ggufs.empty()) add_folder(std::move(folder));
-    for (LocalModel& gguf : ggufs) out_.push_back(std::move(gguf));
+    for (StoredModel& gguf : ggufs) out_.push_back(std::move(gguf));
   }
 
-  void add_folder(LocalModel folder) {
+  void add_folder(StoredModel folder) {
     const HubName name{.repo = repo_, .revision = folder.commit};
     const auto whole = find_in_snapshot(cache_, name, folder.commit, true);
     describe(folder);
@@ -135,7 +135,7 @@ class RepoReader {
 
   /// Blobs alone: a download that was never finished.
   void add_unfinished() {
-    LocalModel model{.name = repo_, .path = cache_.repo_folder(repo_)};
+    StoredModel model{.name = repo_, .path = cache_.repo_folder(repo_)};
     std::error_code error;
     for (fs::directory_iterator it(model.path / "blobs", error), end; !error && it != end; it.increment(error)) {
       model.n_bytes += blobs_.add(it->path());
@@ -147,15 +147,15 @@ class RepoReader {
   const HfCache& cache_;
   const std::string repo_;
   BlobSum& blobs_;
-  std::vector<LocalModel>& out_;
+  std::vector<StoredModel>& out_;
 };
 
 }  // namespace
 
 Caches Caches::from_environment() { return {vitro_cache(), HfCache::from_environment()}; }
 
-LocalModels list_models(const Caches& caches) {
-  LocalModels out;
+StoredModels list_models(const Caches& caches) {
+  StoredModels out;
   for (const KnownModel& known : known_models()) {
     if (!is_here(known, caches.vitro)) continue;
     out.models.push_back(known_entry(known, caches.vitro));
@@ -165,7 +165,7 @@ LocalModels list_models(const Caches& caches) {
   for (const std::string& repo : caches.hf.repos()) RepoReader(caches.hf, repo, blobs, out.models).read();
   out.n_bytes += blobs.n_total();
   std::sort(out.models.begin(), out.models.end(),
-            [](const LocalModel& a, const LocalModel& b) { return a.name < b.name; });
+            [](const StoredModel& a, const StoredModel& b) { return a.name < b.name; });
   return out;
 }
 

@@ -20,7 +20,7 @@ struct Caches {
 };
 
 /// A model in a cache: a known one, or a file or folder of one revision of a repository.
-struct LocalModel {
+struct StoredModel {
   std::string name;            ///< a MODEL argument that finds it
   std::string type;            ///< "safetensors BF16", "GGUF Q4_1 F32": most bytes first; empty if it cannot be opened
   std::string license;         ///< as the model says it; empty: it does not
@@ -30,12 +30,12 @@ struct LocalModel {
   std::string problem;         ///< why it cannot be used; empty: it can
 };
 
-struct LocalModels {
-  std::vector<LocalModel> models;  ///< sorted by name
-  uint64_t n_bytes = 0;            ///< of all of them, every blob once
+struct StoredModels {
+  std::vector<StoredModel> models;  ///< sorted by name
+  uint64_t n_bytes = 0;             ///< of all of them, every blob once
 };
 
 /// Reads both caches. One that is not there holds nothing; a model that is broken is listed with its problem.
-LocalModels list_models(const Caches& caches);
+StoredModels list_models(const Caches& caches);
 
 }  // namespace vitro
