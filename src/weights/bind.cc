@@ -11,6 +11,7 @@
 namespace vitro {
 namespace {
 
+// Of a message; and a stacked slot that lacks so many parts is not searched further, whatever number a file asks for.
 constexpr size_t kMaxLines = 20;
 
 /// Problems of one checkpoint; keeps the first lines and counts the rest, so that a hostile file cannot make the
@@ -88,11 +89,13 @@ class Binder {
     }
     take(bound);
     if (!slot.is_stacked() || !bound.source().is_one_by_one) return;
-    // The first part that is missing ends the search: its number is the file's say, how many there should be is not.
-    for (bound.part = 1; bound.part < slot.shape[0]; ++bound.part) {
+    size_t n_missing = 0;
+    for (bound.part = 1; bound.part < slot.shape[0] && n_missing < kMaxLines; ++bound.part) {
       bound.entry = checkpoint_.find(source_name(bound.source(), bound.part));
-      if (!bound.entry) return add_missing(bound.source(), bound.part);
-      take(bound);
+      if (bound.entry) take(bound);
+      if (bound.entry) continue;
+      ++n_missing;
+      add_missing(bound.source(), bound.part);
     }
   }
 

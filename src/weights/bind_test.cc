@@ -139,7 +139,7 @@ TEST_F(BindTest, AMissingPartIsNamed) {
   const std::vector<TensorSlot> slots = {experts()};
   const auto bound = bind_tensors(open(), slots, {});
   expect_error(bound, ErrorCode::kInvalidArgument, "'experts.1.weight' [2, 4] is missing");
-  expect_error(bound, ErrorCode::kInvalidArgument, "'experts.2.weight' [2, 5] has no place in the model");
+  expect_error(bound, ErrorCode::kInvalidArgument, "'experts.2.weight' has shape [2, 5], the description says [2, 4]");
 }
 
 TEST_F(BindTest, StackedShapesMustAgree) {

@@ -412,7 +412,14 @@ TEST(RegistryTest, SaysWhatIsMissing) {
   expect_error(read_hf("{}"), ErrorCode::kInvalidArgument, "'model_type' is missing");
   expect_error(read_gguf(R"({"general.architecture": "mamba"})", {}), ErrorCode::kUnsupported,
                "general.architecture = \"mamba\"");
-  for (const Architecture* arch : all_architectures()) EXPECT_FALSE(arch->golden.empty()) << arch->name;
+}
+
+// Of two there are published configurations, but no checkpoint that is small.
+TEST(RegistryTest, NamesAGolden) {
+  for (const Architecture* arch : all_architectures()) {
+    const bool has_checkpoint = arch->name != "phimoe" && arch->name != "glm4moe";
+    EXPECT_EQ(!arch->golden.empty(), has_checkpoint) << arch->name;
+  }
 }
 
 TEST(RegistryTest, AFileCannotForgeTheTensorTable) {
