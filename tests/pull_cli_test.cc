@@ -108,7 +108,7 @@ TEST_F(PullCliTest, Listing) {
   EXPECT_NE(nothing.out.find("'vitro pull smollm2' fetches"), std::string::npos) << nothing.out;
   ASSERT_EQ(shell(vitro("pull o/toy >/dev/null 2>&1")).code, 0);
   const Ran table = shell(vitro("models 2>/dev/null"));
-  EXPECT_NE(table.out.find("safetensors F32"), std::string::npos) << table.out;
+  EXPECT_NE(table.out.find("safetensors BF16"), std::string::npos) << table.out;
   const Ran path = shell(vitro("models path o/toy"));
   EXPECT_EQ(path.out, (repo("toy") / "snapshots" / "0123456789abcdef0123456789abcdef01234567").string() + "\n");
   EXPECT_EQ(shell(vitro("models path o/none 2>/dev/null")).code, 1);

@@ -22,7 +22,8 @@ struct Hub {
 };
 
 /// HF_ENDPOINT; HF_TOKEN, else the file HF_TOKEN_PATH, else `hf_home`/token; HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE
-/// (1, on, yes, true). InvalidArgument for an endpoint that is no URL, a token with characters that no header holds.
+/// (1, on, yes, true); no token at all with HF_HUB_DISABLE_IMPLICIT_TOKEN. InvalidArgument for an endpoint that is no
+/// URL, a token with characters that no header holds.
 Result<Hub> hub_from_environment(const std::filesystem::path& hf_home);
 
 struct RepoFile {
@@ -48,8 +49,8 @@ Result<RepoListing> list_repo(const Hub& hub, const std::string& repo, const std
 /// weights (the shards of the index, which is fetched to read it, or the single file), generation_config.json,
 /// tokenizer files, chat template; else one .gguf with all its parts. `wanted` names a .gguf by path, or by a part of
 /// its name that no other has ("Q4_K_M"); empty: whatever the repository is. Errors: InvalidArgument that lists the
-/// .gguf files with sizes where one must be chosen; NotFound, with the nearest names, where `wanted` is not there;
-/// Unsupported where there are weights only in forms that this program does not read (.bin, .pt, .onnx).
+/// .gguf files with sizes where one must be chosen; NotFound, with the .gguf files that there are, where `wanted` is
+/// not; Unsupported where there are weights only in forms that this program does not read (.bin, .pt, .onnx).
 Result<std::vector<RepoFile>> choose_files(const Hub& hub, const RepoListing& listing, std::string_view wanted,
                                            const HttpOptions& http = {});
 

@@ -193,12 +193,20 @@ Result<std::vector<RepoFile>> choose_weights(const Hub& hub, const RepoListing& 
   return out;
 }
 
+/// Small files that are read with the weights.
+bool is_beside_weights(std::string_view path) {
+  const std::string_view folder = path.substr(0, path.find('/') + 1);
+  if (folder == "additional_chat_templates/") return path.ends_with(".jinja");
+  if (!folder.empty()) return false;
+  if (path.ends_with(".tiktoken") || path.starts_with("LICENSE")) return true;
+  return std::find(kBeside.begin(), kBeside.end(), path) != kBeside.end();
+}
+
 Result<std::vector<RepoFile>> choose_folder(const Hub& hub, const RepoListing& listing, const HttpOptions& http) {
   VITRO_TRY_ASSIGN(const std::vector<RepoFile> weights, choose_weights(hub, listing, http));
   std::vector<RepoFile> out;
   for (const RepoFile& file : listing.files) {
-    const bool is_ranks = file.path.ends_with(".tiktoken") && file.path.find('/') == std::string::npos;
-    if (is_ranks || std::find(kBeside.begin(), kBeside.end(), file.path) != kBeside.end()) out.push_back(file);
+    if (is_beside_weights(file.path)) out.push_back(file);
   }
   out.insert(out.end(), weights.begin(), weights.end());
   return out;

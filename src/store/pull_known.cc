@@ -148,9 +148,9 @@ class Unpacking {
 /// Gives the model its place. What was there under its name is not right, and moves aside until the end.
 Status move_in(const KnownModel& model, const fs::path& work, const fs::path& cache) {
   const fs::path place = cache / model.entry();
-  std::error_code error;
-  fs::remove(record_path(model, cache), error);
-  if (fs::is_directory(fs::symlink_status(place, error))) fs::rename(place, work / "old", error);
+  std::error_code error, ignored;
+  fs::remove(record_path(model, cache), ignored);
+  if (fs::is_directory(fs::symlink_status(place, ignored))) fs::rename(place, work / "old", error);
   if (!error) fs::rename(work / model.entry(), place, error);
   if (error) return fail(ErrorCode::kIoError, "{}: cannot be put there: {}", place.string(), error.message());
   sync_folder(cache);

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <thread>
 
@@ -83,6 +84,10 @@ class PullKnownTest : public ::testing::Test {
     return shell("cd " + cache().string() +
                  " && find . -mindepth 1 -not -name .fetch.lock | LC_ALL=C sort | tr '\\n' ' '")
         .out;
+  }
+  void forget() const {
+    fs::remove_all(cache() / "toy-model");
+    fs::remove(cache() / "toy-model.sha256");
   }
   int n_asked() const {
     const std::string text = contents_of(folder_.path() / "asked");
@@ -232,7 +237,12 @@ TEST_F(PullKnownTest, OneAtATime) {
 
 // kill -9 at any moment: what has the model's name is whole, and the next try brings it and clears up.
 TEST_F(PullKnownTest, KilledAtAnyMoment) {
-  constexpr int kKills = 60;
+  constexpr int kKills = 40;
+  const auto start = std::chrono::steady_clock::now();
+  ASSERT_TRUE(pull().has_value());
+  const std::chrono::microseconds whole =
+      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start);
+  forget();
   int n_whole = 0;
   for (int i = 0; i < kKills; ++i) {
     const pid_t child = ::fork();
@@ -240,15 +250,14 @@ TEST_F(PullKnownTest, KilledAtAnyMoment) {
       const bool is_fine = pull().has_value();
       ::_exit(is_fine ? 0 : 1);
     }
-    ::usleep(static_cast<useconds_t>(i * 2500));
+    std::this_thread::sleep_for(whole * 2 * i / kKills);
     ::kill(child, SIGKILL);
     ::waitpid(child, nullptr, 0);
     if (!fs::exists(cache() / "toy-model")) continue;
     ++n_whole;
     EXPECT_EQ(contents_of(cache() / "toy-model/weights.bin"), "abcdefg") << i;
     EXPECT_EQ(contents_of(cache() / "toy-model/sub/config.json"), "{}") << i;
-    fs::remove_all(cache() / "toy-model");
-    fs::remove(cache() / "toy-model.sha256");
+    forget();
   }
   EXPECT_GT(n_whole, 0);
   EXPECT_LT(n_whole, kKills);
