@@ -54,8 +54,8 @@ int list(bool is_json) {
     return 0;
   }
   print_table(models);
-  talk("{} models, {}, in {} and {}\n", models.models.size(), human_bytes(models.n_bytes), caches.vitro.string(),
-       caches.hf.root().string());
+  talk("{} {}, {}, in {} and {}\n", models.models.size(), models.models.size() == 1 ? "model" : "models",
+       human_bytes(models.n_bytes), caches.vitro.string(), caches.hf.root().string());
   if (models.models.empty()) talk("'vitro pull smollm2' fetches a small one (94 MiB)\n");
   return 0;
 }
