@@ -79,6 +79,7 @@ int main_command(std::span<const std::string> args) {
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is a failed write, not the end of the process
+  std::signal(SIGXFSZ, SIG_IGN);  // and so is a file that has reached the limit of `ulimit -f`
   try {
     const std::vector<std::string> args(argv + std::min(argc, 1), argv + argc);
     return vitro::finish_output(vitro::main_command(args));

@@ -93,6 +93,7 @@ class RepoReader {
  private:
   void read_snapshot(const std::string& commit, const std::string& name) {
     const auto files = cache_.files(repo_, commit);
+    if (files && files->empty()) return;  // nothing of it has come yet
     StoredModel model{.name = name, .path = cache_.snapshot(repo_, commit), .commit = commit};
     if (!files) {
       model.problem = files.error().message;
