@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "cli/json_lines.h"
 #include "cli/line_history.h"
@@ -26,11 +27,12 @@ class PlainReader : public LineReader {
     release_interrupt();  // ctrl-C ends the program here, as everywhere
     if (is_person_) talk("{}", prompt);
     std::string text;
-    if (!next_line(stdin, text)) return {};
+    const bool is_any = !is_broken_ && next_line(stdin, text);
     if (std::ferror(stdin)) {
-      std::clearerr(stdin);
+      if (std::exchange(is_broken_, true)) return {};
       return {TypedLine::Kind::kFailed, "the standard input cannot be read to its end"};
     }
+    if (!is_any) return {};
     if (text.size() > kMaxLineBytes) return {TypedLine::Kind::kFailed, "a line is longer than 64 MiB"};
     if (text.ends_with('\r')) text.pop_back();
     return {TypedLine::Kind::kLine, std::move(text)};
@@ -40,6 +42,7 @@ class PlainReader : public LineReader {
 
  private:
   bool is_person_;
+  bool is_broken_ = false;  ///< a read failed, which was said
 };
 
 // libedit keeps the line as wide characters, which it reads and shows as the locale says.

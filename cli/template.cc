@@ -187,19 +187,16 @@ Result<ChatTemplate> line_template(const Value& line, const Options& options) {
   return ChatTemplate::compile(*source->as_string(), std::move(tokens));
 }
 
-/// What lines are rendered with: the model's templates, the second for lines with tools; or none, where lines bring
-/// their own.
+/// What lines are rendered with: the model's template for those without tools and with, or why there is none; nothing
+/// where lines bring their own.
 struct LineTemplates {
-  std::optional<ChatTemplate> plain = {};
-  std::optional<ChatTemplate> with_tools = {};
+  std::optional<Result<ChatTemplate>> plain = {};
+  std::optional<Result<ChatTemplate>> with_tools = {};
 };
 
-Result<LineTemplates> open_line_templates(const Options& options) {
-  LineTemplates templates;
-  if (options.model.empty() && options.file.empty()) return templates;
-  VITRO_TRY_ASSIGN(templates.plain, open_template(options, false));
-  VITRO_TRY_ASSIGN(templates.with_tools, open_template(options, true));
-  return templates;
+LineTemplates open_line_templates(const Options& options) {
+  if (options.model.empty() && options.file.empty()) return {};
+  return {open_template(options, false), open_template(options, true)};
 }
 
 Result<std::string> jsonl_answer(const LineTemplates& templates, std::string_view line, const Options& options) {
@@ -221,22 +218,19 @@ Result<std::string> jsonl_answer(const LineTemplates& templates, std::string_vie
   request.documents = take_value(request.variables, "documents");
   VITRO_TRY_ASSIGN(request.add_generation_prompt, take_flag(request.variables, "add_generation_prompt", false));
   VITRO_TRY_ASSIGN(request.continue_final_message, take_flag(request.variables, "continue_final_message", false));
-  const std::optional<ChatTemplate>& ours = request.tools.is_null() ? templates.plain : templates.with_tools;
-  std::optional<ChatTemplate> own;
-  if (!ours) {
-    VITRO_TRY_ASSIGN(own, line_template(value, options));
-  }
-  VITRO_TRY_ASSIGN(const RenderedChat chat, (ours ? *ours : *own).render(request));
+  const std::optional<Result<ChatTemplate>>& ours = request.tools.is_null() ? templates.plain : templates.with_tools;
+  VITRO_TRY_ASSIGN(const ChatTemplate chat_template, ours ? *ours : line_template(value, options));
+  VITRO_TRY_ASSIGN(const RenderedChat chat, chat_template.render(request));
   return json_quote(chat.text);
 }
 
 int run_jsonl(const Options& options) {
-  const Result<LineTemplates> templates = open_line_templates(options);
-  if (!templates) return report_error(kName, templates.error());
+  const LineTemplates templates = open_line_templates(options);
+  if (templates.plain && !*templates.plain) return report_error(kName, templates.plain->error());
   int exit_code = 0;
   bool is_read = true;
   for (std::string line; is_read && next_line(stdin, line);) {
-    const Result<std::string> answer = jsonl_answer(*templates, line, options);
+    const Result<std::string> answer = jsonl_answer(templates, line, options);
     if (!answer) exit_code = 1;
     is_read =
         answer ? put("{{\"text\":{}}}\n", *answer) : put("{{\"error\":{}}}\n", json_quote(answer.error().message));

@@ -320,6 +320,15 @@ TEST(ChatTemplate, ReadingALongTextCostsSteps) {
   }
 }
 
+TEST(ChatTemplate, WhatReadsNoTextCostsNone) {
+  const ChatLimits limits{.max_steps = 1 << 18};
+  const std::string begin = "{% set s = 'ab ' * 300000 %}{% for i in range(1000) %}{% set x = ";
+  for (const char* asking : {"s is string", "s | length", "s.startswith('c')", "s | default('')", "s[7]", "s[3:9]"}) {
+    const Result<RenderedChat> chat = render(begin + asking + " %}{% endfor %}", small_request(), limits);
+    EXPECT_TRUE(chat) << asking << ": " << (chat ? "" : chat.error().message);
+  }
+}
+
 TEST(ChatTemplate, AReplyIsBegunOrContinued) {
   ChatRequest request = small_request();
   request.add_generation_prompt = request.continue_final_message = true;

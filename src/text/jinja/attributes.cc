@@ -93,7 +93,7 @@ Result<Val> item_of(Runtime& rt, const Val& object, const Val& key) {
     return Val::integer(range.start + index * range.step);
   }
   const StringObject& string = object.as_string();
-  if (!string.is_ascii()) rt.budget.step(string.marked.size() / 64);
+  if (!string.is_ascii()) rt.budget.read(string.marked.size());
   const size_t begin = string.byte_of(static_cast<size_t>(index));
   const auto n_bytes = static_cast<size_t>(decode_utf8(std::string_view(string.text()).substr(begin)).n_bytes);
   return rt.string(string.marked.slice(begin, begin + n_bytes), string.is_markup);
@@ -204,7 +204,7 @@ Result<Val> get_path(Runtime& rt, const Val& object, const Val& path, const Val&
 Result<Val> call_method(Runtime& rt, const MethodObject& method, Arguments args) {
   const MethodEntry* entry = find_method(method.self.kind(), method.name);
   if (entry == nullptr) return raise("'{}' object has no method '{}'", type_name(method.self), method.name);
-  VITRO_TRY(rt.charge_texts(method.self, args.args));
+  if (!entry->is_brief) VITRO_TRY(rt.charge_texts(method.self, args.args));
   if (method.self.is_string() && (method.name == "format" || method.name == "format_map")) {
     DictBuilder named(rt);
     for (const auto& [name, value] : args.kwargs) VITRO_TRY(named.set(rt.string(name), value));

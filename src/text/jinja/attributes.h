@@ -27,6 +27,7 @@ struct MethodEntry {
   std::string_view name;
   std::string_view parameters;
   Result<Val> (*run)(Runtime& rt, const Val& self, const std::vector<Val>& args);
+  bool is_brief = false;  ///< does not read its texts from end to end
 };
 std::span<const MethodEntry> string_methods();
 std::span<const MethodEntry> string_search_methods();

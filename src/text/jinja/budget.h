@@ -15,6 +15,10 @@ class Budget {
   void add(size_t n) { n_bytes_ += n; }
   void remove(size_t n) { n_bytes_ -= n; }
   void step(size_t n = 1) { n_steps_ += n; }
+  /// Bytes of text that are looked at one by one, or copied and compared as blocks: a step for so many, which bounds
+  /// the time of what is asked of long texts.
+  void read(size_t n_bytes) { step(n_bytes / kReadBytesAStep); }
+  void copy(size_t n_bytes) { step(n_bytes / kCopyBytesAStep); }
   bool is_spent() const { return n_steps_ > max_steps_ || n_bytes_ > max_bytes_; }
   bool has_room(size_t n) const { return n <= max_bytes_ && n_bytes_ <= max_bytes_ - n; }
 
@@ -24,6 +28,9 @@ class Budget {
   Status check_room(size_t n) const;
 
  private:
+  static constexpr size_t kReadBytesAStep = 8;
+  static constexpr size_t kCopyBytesAStep = 64;
+
   const size_t max_steps_;
   const size_t max_bytes_;
   size_t n_steps_ = 0;

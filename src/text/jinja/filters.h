@@ -13,6 +13,7 @@ struct FilterEntry {
   Result<Val> (*run)(Runtime& rt, const Val& value, const std::vector<Val>& args);
   /// Set instead of `run` by filters that take any arguments.
   Result<Val> (*run_raw)(Runtime& rt, const Val& value, Arguments args) = nullptr;
+  bool is_brief = false;  ///< does not read its texts from end to end
 };
 
 struct TestEntry {

@@ -59,7 +59,7 @@ Result<bool> contains_text(Runtime& rt, const std::string& text, const Val& item
     if (item.is(Kind::kUndefined)) return raise("'in <string>' requires string as left operand, not Undefined");
     return raise("'in <string>' requires string as left operand, not {}", type_name(item));
   }
-  rt.budget.step(text.size() / 8);
+  rt.budget.read(text.size());
   const std::string& needle = item.as_string().text();
   return needle.empty() || ::memmem(text.data(), text.size(), needle.data(), needle.size()) != nullptr;
 }
@@ -111,7 +111,7 @@ bool equals(Runtime& rt, const Val& a, const Val& b) {
     case Kind::kNone:
       return true;
     case Kind::kString:
-      rt.budget.step(a.as_string().marked.size() / 256);
+      rt.budget.copy(a.as_string().marked.size());
       return a.as_string().text() == b.as_string().text();
     case Kind::kList:
     case Kind::kTuple:
@@ -138,7 +138,7 @@ Result<bool> less(Runtime& rt, const Val& a, const Val& b, std::string_view symb
   if (a.is(Kind::kUndefined)) return raise_undefined(a);
   if (b.is(Kind::kUndefined)) return raise_undefined(b);
   if (a.is_string() && b.is_string()) {
-    rt.budget.step(std::min(a.as_string().marked.size(), b.as_string().marked.size()) / 256);
+    rt.budget.copy(std::min(a.as_string().marked.size(), b.as_string().marked.size()));
     const int order = a.as_string().text().compare(b.as_string().text());
     return order < 0 || (is_or_equal && order == 0);
   }
@@ -199,7 +199,7 @@ Result<uint64_t> hash_of(Runtime& rt, const Val& key) {
   rt.budget.step();
   switch (key.kind()) {
     case Kind::kString:
-      rt.budget.step(key.as_string().marked.size() / 8);
+      rt.budget.read(key.as_string().marked.size());
       return hash_of_text(key.as_string().text());
     case Kind::kFloat:
       if (key.as_real() == std::floor(key.as_real()) && std::fabs(key.as_real()) < 9e18) {

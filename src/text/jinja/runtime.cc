@@ -74,16 +74,15 @@ Val Runtime::make_namespace() {
 }
 
 Status Runtime::charge_texts(const Val& self, const std::vector<Val>& args) {
-  constexpr size_t kBytesAStep = 8;
-  if (self.is_string()) budget.step(self.as_string().marked.size() / kBytesAStep);
+  if (self.is_string()) budget.read(self.as_string().marked.size());
   for (const Val& arg : args) {
-    if (arg.is_string()) budget.step(arg.as_string().marked.size() / kBytesAStep);
+    if (arg.is_string()) budget.read(arg.as_string().marked.size());
   }
   return budget.check();
 }
 
 bool TextBuilder::has_room(size_t n) {
-  rt_.budget.step(n / 64);
+  rt_.budget.copy(n);
   const size_t n_needed = text_.size() + text_.marks.size() * sizeof(ByteRange) + n;
   const size_t n_more = n_needed - std::min(n_needed, n_counted_);
   if (is_full_ || !rt_.budget.has_room(n_more) || rt_.budget.is_spent()) {

@@ -40,8 +40,7 @@ class Runtime {
   Val make(Kind kind, Args&&... args) {
     return Val(kind, std::make_shared<T>(&budget, std::forward<Args>(args)...));
   }
-  /// Pays for reading texts from end to end: a step for eight bytes of each, which bounds the time of what is called on
-  /// long ones. Then asks whether the budget holds.
+  /// Pays for reading texts from end to end, and asks whether the budget holds.
   Status charge_texts(const Val& self, const std::vector<Val>& args);
   /// Keeps an object that may close a cycle until the end, when `empty` is called on it.
   void keep(std::shared_ptr<Object> object, void (*empty)(Object&));

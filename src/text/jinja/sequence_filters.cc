@@ -296,12 +296,12 @@ Result<Val> deferred(Runtime& rt, const Val& value, Args args) {
   return rt.iterator({}, "generator", out.error().message);
 }
 
-constexpr FilterEntry kFilters[] = {{"default", "default_value? boolean?", with_default},
-                                    {"d", "default_value? boolean?", with_default},
-                                    {"length", "/", length},
-                                    {"count", "/", length},
-                                    {"first", "", first},
-                                    {"last", "", last},
+constexpr FilterEntry kFilters[] = {{"default", "default_value? boolean?", with_default, nullptr, true},
+                                    {"d", "default_value? boolean?", with_default, nullptr, true},
+                                    {"length", "/", length, nullptr, true},
+                                    {"count", "/", length, nullptr, true},
+                                    {"first", "", first, nullptr, true},
+                                    {"last", "", last, nullptr, true},
                                     {"list", "", list},
                                     {"items", "", items},
                                     {"join", "d? attribute?", join},

@@ -47,15 +47,18 @@ std::vector<size_t> char_starts(const std::string& text) {
 }
 
 Result<Val> slice_string(Runtime& rt, const StringObject& string, const Span& span) {
-  rt.budget.step(string.marked.size() / 64);
   TextBuilder out(rt);
   if (span.step == 1) {
+    if (!string.is_ascii()) rt.budget.read(string.marked.size());
     const size_t begin = string.byte_of(static_cast<size_t>(span.start));
     const size_t end = string.byte_of(static_cast<size_t>(span.start + span.count));
     out.append(string.marked, {begin, std::max(begin, end)});
     return out.finish(string.is_markup);
   }
+  VITRO_TRY(rt.budget.check_room(string.n_chars * sizeof(size_t)));
   const std::vector<size_t> starts = char_starts(string.text());
+  rt.budget.read(string.marked.size());
+  VITRO_TRY(rt.budget.check());
   for (int64_t i = 0; i < span.count; ++i) {
     const auto at = static_cast<size_t>(span.start + i * span.step);
     out.append(string.marked, {starts[at], starts[at + 1]});

@@ -49,7 +49,7 @@ Result<Val> swap_case(Runtime& rt, const Val& self, Args) {
 Result<Val> strip_side(Runtime& rt, const Val& self, Args args, Side side) {
   if (args[0].is_missing() || args[0].is_none()) return rt.string(strip(text_of(self).marked, side));
   if (!args[0].is_string()) return raise("strip arg must be None or str");
-  rt.budget.step(text_of(self).marked.size() / 64 * (1 + args[0].as_string().marked.size() / 16));
+  rt.budget.copy(text_of(self).marked.size() * (1 + args[0].as_string().marked.size() / 16));
   VITRO_TRY(rt.budget.check());
   return rt.string(strip(text_of(self).marked, side, &args[0].as_string().text()));
 }

@@ -53,10 +53,12 @@ Result<bool> is_string(Runtime&, const Val& value, Args) { return value.is_strin
 Result<bool> is_mapping(Runtime&, const Val& value, Args) { return value.is(Kind::kDict); }
 Result<bool> is_lower(Runtime& rt, const Val& value, Args) {
   VITRO_TRY_ASSIGN(const MarkedText text, text_of(rt, value));
+  rt.budget.read(text.size());
   return is_lower_text(text.text);
 }
 Result<bool> is_upper(Runtime& rt, const Val& value, Args) {
   VITRO_TRY_ASSIGN(const MarkedText text, text_of(rt, value));
+  rt.budget.read(text.size());
   return is_upper_text(text.text);
 }
 Result<bool> is_sequence(Runtime&, const Val& value, Args) {

@@ -74,7 +74,7 @@ Result<Val> trim(Runtime& rt, const Val& value, Args args) {
   if (args[0].is_missing() || args[0].is_none())
     return rt.string(strip(text.as_string().marked, Side::kBoth), is_markup(value));
   if (!args[0].is_string()) return raise("strip arg must be None or str");
-  rt.budget.step(text.as_string().marked.size() / 64 * (1 + args[0].as_string().marked.size() / 16));
+  rt.budget.copy(text.as_string().marked.size() * (1 + args[0].as_string().marked.size() / 16));
   VITRO_TRY(rt.budget.check());
   return rt.string(strip(text.as_string().marked, Side::kBoth, &args[0].as_string().text()), is_markup(value));
 }
@@ -207,11 +207,11 @@ constexpr FilterEntry kFilters[] = {{"upper", "", upper},
                                     {"title", "", title},
                                     {"trim", "chars?", trim},
                                     {"replace", "old new count?", replace},
-                                    {"string", "", string},
+                                    {"string", "", string, nullptr, true},
                                     {"escape", "", escape},
                                     {"e", "", escape},
                                     {"forceescape", "", force_escape},
-                                    {"safe", "", safe},
+                                    {"safe", "", safe, nullptr, true},
                                     {"format", "", nullptr, format},
                                     {"urlencode", "", urlencode},
                                     {"xmlattr", "autospace?", xmlattr},

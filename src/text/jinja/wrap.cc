@@ -158,7 +158,7 @@ bool is_re_word(char32_t c) { return c == '_' || category_of(c) <= Category::kLo
 
 Result<std::vector<MarkedText>> wrap_line(Runtime& rt, const MarkedText& line, const WrapStyle& style) {
   if (style.width <= 0) return raise("invalid width {} (must be > 0)", style.width);
-  rt.budget.step(line.size() / 8);
+  rt.budget.read(line.size());
   return Wrapper(rt, line, style).run();
 }
 
