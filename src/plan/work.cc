@@ -117,25 +117,41 @@ int64_t layer_cache_bytes(const ModelConfig& config, const AttentionSpec& attn, 
   return sat_mul(shape.n_sequences, row, sat_add(n_read, shape.n_rows));
 }
 
+// K and V of the source, made once and read by every pass behind that.
+int64_t cross_cache_bytes(const AttentionSpec& attn, const PassShape& shape, const WorkTypes& types) {
+  const int64_t row = layer_cache_bytes_per_token(attn, types.cache_type, true);
+  return sat_mul(shape.n_sequences, row, shape.n_source);
+}
+
+// q and weighted values of so many rows; keys and values too where no cache has them.
+int64_t score_row_bytes(const AttentionSpec& attn, int64_t n_rows, bool has_cache, const WorkTypes& types) {
+  const int64_t n_head = attn.n_head + (has_cache ? 0 : attn.n_kv_head);
+  return sat_mul(n_rows, n_head, attn.d_head + attn.d_head_v, types.element_bytes);
+}
+
 void add_decoder_scores(const ModelConfig& config, const PassShape& shape, const WorkTypes& types, PartWork* work) {
-  const int64_t n_keys = sat_add(shape.n_past, shape.n_rows);
+  const int64_t n_keys = sat_add(shape.n_past, shape.n_rows), n_rows = n_rows_of(RowsOf::kTokens, shape);
+  const bool has_cache = config.kind != ModelKind::kEncoder;
   for (const BlockSpec& block : config.blocks) {
     const AttentionSpec& attn = block.attn;
     const int64_t width = score_width(attn, shape.n_past > 0);
     add_scores({visible_pairs(attn, shape.n_rows, shape.n_past), sat_mul(shape.n_rows, n_keys), width}, shape, work);
     work->cache_bytes = sat_add(work->cache_bytes, layer_cache_bytes(config, attn, shape, types));
-    const int64_t q_and_z = sat_mul(attn.n_head, attn.d_head + attn.d_head_v, types.element_bytes);
-    work->row_bytes = sat_add(work->row_bytes, sat_mul(n_rows_of(RowsOf::kTokens, shape), q_and_z));
+    work->row_bytes = sat_add(work->row_bytes, score_row_bytes(attn, n_rows, has_cache, types));
     if (!block.has_cross_attention) continue;
     const int64_t n_pairs = sat_mul(shape.n_rows, shape.n_source);
     add_scores({n_pairs, n_pairs, score_width(attn, false)}, shape, work);
+    work->cache_bytes = sat_add(work->cache_bytes, cross_cache_bytes(attn, shape, types));
+    work->row_bytes = sat_add(work->row_bytes, score_row_bytes(attn, n_rows, true, types));
   }
 }
 
-void add_encoder_scores(const ModelConfig& config, const PassShape& shape, PartWork* work) {
+void add_encoder_scores(const ModelConfig& config, const PassShape& shape, const WorkTypes& types, PartWork* work) {
   const int64_t n_pairs = shape.has_new_source ? sat_mul(shape.n_source, shape.n_source) : 0;
   for (const BlockSpec& block : config.encoder_blocks) {
     add_scores({n_pairs, n_pairs, score_width(block.attn, false)}, shape, work);
+    const int64_t n_rows = n_rows_of(RowsOf::kSource, shape);
+    work->row_bytes = sat_add(work->row_bytes, score_row_bytes(block.attn, n_rows, false, types));
   }
 }
 
@@ -226,7 +242,7 @@ PassWork pass_work(const ModelConfig& config, const WeightsPlan& weights, const 
   }
   add_tied_head(config, weights, shape, types, part(Part::kHead));
   add_decoder_scores(config, shape, types, part(Part::kScores));
-  add_encoder_scores(config, shape, part(Part::kScores));
+  add_encoder_scores(config, shape, types, part(Part::kScores));
   return work;
 }
 
