@@ -138,7 +138,8 @@ void expect_row(const RopeSpec& rope, int64_t pos, const std::vector<float>& cos
   const int exponent = rope.scaling == RopeScaling::kYarn ? -21 : -22;
   const auto n_pairs = static_cast<size_t>(rope.d_rot / 2);
   ASSERT_EQ(frequencies.size(), n_pairs);
-  ASSERT_TRUE(cos.size() == n_pairs || cos.size() == 2 * n_pairs) << cos.size() << " cosines of " << n_pairs << " pairs";
+  ASSERT_TRUE(cos.size() == n_pairs || cos.size() == 2 * n_pairs)
+      << cos.size() << " cosines of " << n_pairs << " pairs";
   ASSERT_EQ(sin.size(), cos.size());
   for (size_t i = 0; i < n_pairs; ++i) {
     const double angle = static_cast<double>(pos) * frequencies[i];
