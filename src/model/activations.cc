@@ -58,7 +58,7 @@ std::string_view act_name(Act act) { return kNames[static_cast<size_t>(act)]; }
 
 std::array<ActivationSlot, kNActs> activation_slots(const ModelConfig& config, const BatchLimits& limits) {
   const Widths w = widest(config);
-  const int64_t n = limits.n_tokens, d = config.d_model;
+  const int64_t n = limits.n_tokens, d = config.d_model, n_angles = sat_mul(w.n_rope_kinds, n);
   const bool is_parallel = std::any_of(config.blocks.begin(), config.blocks.end(),
                                        [](const BlockSpec& b) { return b.residual != Residual::kSequential; });
   const Step attn_out_last = is_parallel ? Step::kFfnAdd : Step::kAttnAdd;
@@ -70,8 +70,8 @@ std::array<ActivationSlot, kNActs> activation_slots(const ModelConfig& config, c
   set({Act::kAttendBias, alibi ? alibi->n_head : 0, limits.n_ctx + kAttendTile, Step::kEmbed, Step::kFfnAdd});
   set({Act::kFinalNarrow, config.d_embed > 0 ? limits.n_logits : 0, config.d_embed, Step::kHead, Step::kHead});
   set({Act::kResid, n, d, Step::kEmbed, Step::kFinalNorm});
-  set({Act::kRopeCos, w.n_rope_kinds * n, w.n_pairs, Step::kEmbed, Step::kFfnAdd});
-  set({Act::kRopeSin, w.n_rope_kinds * n, w.n_pairs, Step::kEmbed, Step::kFfnAdd});
+  set({Act::kRopeCos, n_angles, w.n_pairs, Step::kEmbed, Step::kFfnAdd});
+  set({Act::kRopeSin, n_angles, w.n_pairs, Step::kEmbed, Step::kFfnAdd});
   set({Act::kAttnIn, n, d, Step::kEmbed, attn_in_last});
   set({Act::kQ, n, w.q, Step::kQkv, Step::kAttend});
   set({Act::kK, n, w.kv, Step::kQkv, Step::kAttend});

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/saturating.h"
 #include "model/config.h"
 #include "model/hook.h"
 #include "tensor/buffer.h"
@@ -88,7 +89,7 @@ struct ActivationSlot {
   Step first = Step::kEmbed;
   Step last = Step::kAfter;
 
-  int64_t n_bytes() const { return n_rows * width * static_cast<int64_t>(sizeof(float)); }
+  int64_t n_bytes() const { return sat_mul(n_rows, width, static_cast<int64_t>(sizeof(float))); }  ///< saturating
 };
 
 /// Buffers of this model, indexed by Act; unused ones have no rows. Pure.

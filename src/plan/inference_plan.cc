@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/saturating.h"
 #include "model/model.h"
@@ -49,19 +50,56 @@ PlanItem buffer_item(const ActivationSlot& slot, EngineKind engine) {
                       {{"rows", slot.n_rows}, {"width", slot.width}, {"", element, " B"}});
 }
 
+// The pass that needs the most.
+struct LargestPass {
+  std::array<ActivationSlot, kNActs> slots{};
+  Peak peak;
+  std::string_view owner = {};  ///< "the encoder: " of an encoder-decoder
+  bool is_in_batches = true;    ///< of n_batch rows, as the session lays it out
+};
+
+// Rows that see those behind them cannot come in batches: all n positions of all sequences pass at once.
+LargestPass whole_pass(const ModelConfig& config, int64_t n, const SessionPlan& session, EngineKind engine) {
+  BatchLimits limits = session.limits;
+  limits.n_tokens = sat_mul(session.shape.n_sequences, n);
+  limits.n_ctx = n;
+  LargestPass pass{.slots = activation_slots(config, limits), .is_in_batches = false};
+  pass.peak = find_peak(pass.slots, engine);
+  return pass;
+}
+
+// The encoder of an encoder-decoder as a model of its own; its output takes the place of logits.
+ModelConfig encoder_of(const ModelConfig& config) {
+  ModelConfig encoder = config;
+  encoder.kind = ModelKind::kEncoder;
+  encoder.blocks = std::move(encoder.encoder_blocks);
+  encoder.encoder_blocks = {};
+  encoder.vocab_size = 0;
+  return encoder;
+}
+
+LargestPass largest_pass(const ModelConfig& config, const SessionPlan& session, const InferenceShape& shape) {
+  if (config.kind == ModelKind::kEncoder) return whole_pass(config, session.shape.n_ctx, session, shape.engine);
+  LargestPass decoder{.slots = session.slots, .peak = find_peak(session.slots, shape.engine)};
+  if (config.encoder_blocks.empty() || shape.n_source <= 0) return decoder;
+  LargestPass encoder = whole_pass(encoder_of(config), shape.n_source, session, shape.engine);
+  encoder.owner = "the encoder: ";
+  return encoder.peak.n_bytes > decoder.peak.n_bytes ? encoder : decoder;
+}
+
 // The buffers that are alive at the peak; in our arena also what their placement cannot use.
-PlanItem activation_item(const SessionPlan& session, EngineKind engine, const Peak& peak) {
+PlanItem activation_item(const SessionPlan& session, EngineKind engine, const LargestPass& pass) {
   std::vector<PlanItem> parts;
-  for (const ActivationSlot& slot : session.slots) {
-    if (is_live(slot, peak.step) && buffer_bytes(slot, engine) > 0) parts.push_back(buffer_item(slot, engine));
+  for (const ActivationSlot& slot : pass.slots) {
+    if (is_live(slot, pass.peak.step) && buffer_bytes(slot, engine) > 0) parts.push_back(buffer_item(slot, engine));
   }
   std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.amount > b.amount; });
-  if (engine == EngineKind::kVitro) {
+  if (engine == EngineKind::kVitro && pass.is_in_batches) {
     parts.push_back(
-        {.name = "gaps", .amount = session.activation_bytes - peak.n_bytes, .formula = "arena - live bytes"});
+        {.name = "gaps", .amount = session.activation_bytes - pass.peak.n_bytes, .formula = "arena - live bytes"});
   }
   PlanItem item = sum_item("activations", std::move(parts));
-  item.formula = fmt::format("buffers alive at {}", step_name(peak.step));
+  item.formula = fmt::format("{}buffers alive at {}", pass.owner, step_name(pass.peak.step));
   if (engine == EngineKind::kHalf) item.certainty = Certainty::kEstimated;
   return item;
 }
@@ -97,9 +135,14 @@ PlanItem naive_scores_item(const ModelConfig& config, const InferenceShape& shap
                                                       {"", element, " B"}});
 }
 
-// A model that does not run here keeps its bytes in the form that such an engine would.
-Certainty weight_certainty(const ModelConfig& config, EngineKind engine) {
-  return engine == EngineKind::kVitro && !check_runnable(config) ? Certainty::kEstimated : Certainty::kExact;
+// Of models and formats that this engine does not run, the plan is what such an engine would need: an estimate.
+bool runs_here(const ModelConfig& config, const WeightsPlan& weights) {
+  return weights.is_loadable && check_runnable(config).has_value();
+}
+
+void mark_estimated(PlanItem* item) {
+  item->certainty = Certainty::kEstimated;
+  for (PlanItem& part : item->parts) mark_estimated(&part);
 }
 
 // What is neither weights nor keys, values or activations: our engine's tables; of another the ids alone are known.
@@ -125,17 +168,16 @@ Result<InferencePlan> plan_inference(const ModelConfig& config, const WeightsPla
   VITRO_TRY_ASSIGN(const SessionPlan session, plan_session(config, shape.session));
   InferencePlan plan{.weights = weights};
   plan.cache_bytes_per_token = cache_bytes_per_token(config, shape.session.cache_type);
-  const Peak peak = find_peak(session.slots, shape.engine);
-  PlanItem weight_bytes = weight_bytes_item(weights);
-  weight_bytes.certainty = weight_certainty(config, shape.engine);
-  PlanItem activations = activation_item(session, shape.engine, peak);
-  plan.peak_step = step_name(peak.step);
+  const LargestPass pass = largest_pass(config, session, shape);
+  PlanItem activations = activation_item(session, shape.engine, pass);
+  plan.peak_step = step_name(pass.peak.step);
   plan.peak_buffer = largest_part(activations);
-  std::vector<PlanItem> parts = {std::move(weight_bytes), planned_cache_item(config, session, shape),
+  std::vector<PlanItem> parts = {weight_bytes_item(weights), planned_cache_item(config, session, shape),
                                  std::move(activations)};
   if (shape.is_naive_attention) parts.push_back(naive_scores_item(config, shape));
   add_tables(config, session, shape.engine, &parts);
   plan.memory = sum_item("memory", std::move(parts));
+  if (shape.engine == EngineKind::kVitro && !runs_here(config, weights)) mark_estimated(&plan.memory);
   VITRO_TRY(check_amounts(plan.memory, "bytes"));
   return plan;
 }

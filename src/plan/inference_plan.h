@@ -19,7 +19,7 @@ namespace vitro {
 
 /// Whose allocation is planned.
 enum class EngineKind : uint8_t {
-  kVitro,  ///< this engine on a CPU: weights in panels, float32 vectors and activations; exact
+  kVitro,  ///< this engine on a CPU: weights in panels, float32 vectors and activations; exact for what it runs
   kHalf    ///< an engine on a GPU that keeps all in the weights' type, activations in 16 bits, attention in tiles
 };
 
@@ -39,7 +39,9 @@ struct InferencePlan {
   int64_t n_bytes() const { return memory.amount; }
 };
 
-/// Pure. Errors of plan_session where the engine runs the model; InvalidArgument for sizes that do not fit.
+/// Pure. Rows of a decoder pass in batches, those of encoders all at once. What this engine cannot run (a knob of
+/// check_runnable, a format of weights) is estimated in all parts. Errors of plan_session where the engine runs the
+/// model; InvalidArgument for sizes that do not fit.
 Result<InferencePlan> plan_inference(const ModelConfig& config, const WeightsPlan& weights,
                                      const InferenceShape& shape);
 

@@ -49,6 +49,11 @@ int64_t n_sums(const std::vector<BlockSpec>& blocks) {
 
 int64_t ring_sum_bytes(int64_t n_bytes, int64_t n) { return sat_mul(2 * (n - 1), ceil_div(n_bytes, n)); }
 
+bool is_latent(const ModelConfig& config) {
+  return std::all_of(config.blocks.begin(), config.blocks.end(),
+                     [](const BlockSpec& block) { return block.attn.kv_lora_rank > 0; });
+}
+
 int64_t max_heads(const ModelConfig& config) {
   int64_t most = 1;
   for (const BlockSpec& block : config.blocks) most = std::max(most, block.attn.n_head);
@@ -65,7 +70,7 @@ Status check_tensor_parallel(const ModelConfig& config, int64_t n_devices) {
 
 PassWork device_work(const ModelConfig& config, const PassWork& work, int64_t n_devices) {
   const Shares share = shares(config, n_devices);
-  PassWork out = work;
+  PassWork out{.parts = work.parts};
   for (int p = 0; p < kNParts; ++p) {
     const auto kind = static_cast<Part>(p);
     if (kind == Part::kOther) continue;
@@ -98,7 +103,8 @@ PlanItem device_memory(const ModelConfig& config, const PlanItem& memory, int64_
       share.formula = "weights / devices";
     } else if (part.name == "cache") {
       share.amount = device_cache_bytes(config, part.amount, n_devices);
-      share.formula = "cache x ceil(n_kv_head / devices) / n_kv_head";
+      share.formula = is_latent(config) ? "a latent cache is whole on every device"
+                                        : "cache x ceil(n_kv_head / devices) / n_kv_head";
     } else {
       share.formula = "whole on every device";
     }

@@ -78,6 +78,17 @@ TEST(TrainingTime, PalmsConvention) {
   EXPECT_NEAR(implied_mfu(work, 238.3e3 * 3600, 6144, 275e12), 0.462, 0.0005);
 }
 
+// T5-base (Raffel et al. 2020): 12 + 12 layers of 12 heads of 64, d_model 768, d_ff 3,072, 32,128 tokens. Rows of the
+// source pass the encoder and cross attention's K and V; those of the target everything else.
+TEST(TrainingTime, AnEncoderDecoderComputesItsSourceToo) {
+  const int64_t n = 128, n_source = 512, square = 768 * 768, ffn = 2 * 768 * 3072, pair = 2 * 12 * 2 * 64;
+  const int64_t source_row = 12 * (4 * square + ffn + 2 * square);
+  const int64_t target_row = 12 * (4 * square + 2 * square + ffn) + 32'128 * 768;
+  const int64_t pairs = 12 * (n_source * n_source + n * n + n * n_source);
+  const TrainingWork work = work_of(planned_model("t5-base"), spec({.seq_len = n, .n_source = n_source}));
+  EXPECT_EQ(work.model.amount, 3 * (2 * (n_source * source_row + n * target_row) + pair * pairs));
+}
+
 // llm.c: 6 N + 6 L C T, N all parameters.
 TEST(TrainingTime, TheHalvedConventionOfLlmC) {
   const TrainingWork work = work_of(planned_model("gpt2"), spec({.seq_len = 1024}), FlopsConvention::kHalved);

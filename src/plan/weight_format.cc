@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <iterator>
 
 #include "base/checked_math.h"
 #include "base/saturating.h"
 #include "tensor/dtype.h"
+#include "tensor/panel.h"
 
 namespace vitro {
 namespace {
@@ -27,7 +29,8 @@ bool is_same_name(std::string_view a, std::string_view b) {
 // Weights are real numbers: the integer types and BOOL of files are for tables.
 bool is_weight_type(DType dtype) {
   const std::string_view name = dtype_info(dtype).name;
-  return !name.starts_with('I') || name.starts_with("IQ") ? !name.starts_with('U') && dtype != DType::kBool : false;
+  if (name.starts_with("IQ")) return true;
+  return !name.starts_with('I') && !name.starts_with('U') && dtype != DType::kBool;
 }
 
 }  // namespace
@@ -47,6 +50,12 @@ Result<WeightFormat> parse_weight_format(std::string_view name) {
     }
   }
   return fail(ErrorCode::kInvalidArgument, "'{}' is no format of weights; there are {}", name, weight_format_names());
+}
+
+bool is_loadable(const WeightFormat& format) {
+  return std::any_of(std::begin(kAllDTypes), std::end(kAllDTypes), [&](DType dtype) {
+    return has_panel_layout(dtype) && is_same_name(dtype_info(dtype).name, format.name);
+  });
 }
 
 std::string weight_format_names() {

@@ -29,6 +29,8 @@ inline constexpr WeightFormat kBf16Weights{"bf16", 1, 2};
 /// float32 scale), nf4-dq (double quantisation; Dettmers et al. 2023, arXiv 2305.14314), int4 (groups of 128, float16
 /// scale, 4-bit zero). InvalidArgument lists them.
 Result<WeightFormat> parse_weight_format(std::string_view name);
+/// Whether this engine multiplies by such weights.
+bool is_loadable(const WeightFormat& format);
 /// All names, with commas.
 std::string weight_format_names();
 

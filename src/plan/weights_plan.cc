@@ -3,9 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/checked_math.h"
 #include "base/human.h"
@@ -24,14 +24,12 @@ int64_t elements(const Shape& shape) {
   return n;
 }
 
-// The block of "blocks.3.ffn.w_up"; nothing for tensors outside, and for those of an encoder-decoder's encoder.
+// The decoder's block of "blocks.3.ffn.w_up"; nothing for tensors outside, and for those of an encoder-decoder's
+// encoder.
 const BlockSpec* block_of(const ModelConfig& config, std::string_view name) {
-  constexpr std::string_view kBlocks = "blocks.";
-  if (!name.starts_with(kBlocks)) return nullptr;
-  name.remove_prefix(kBlocks.size());
-  size_t layer = 0;
-  std::from_chars(name.data(), name.data() + name.size(), layer);
-  return layer < config.blocks.size() ? &config.blocks[layer] : nullptr;
+  const SlotPlace place = place_of(name);
+  if (place.is_encoder || place.layer < 0 || place.layer >= config.n_layer()) return nullptr;
+  return &config.blocks[static_cast<size_t>(place.layer)];
 }
 
 // Matrices of a slot that one token meets: of rank-3 tensors of experts, the chosen ones.
@@ -73,21 +71,11 @@ int64_t slot_bytes(SlotUse use, const Shape& shape, const WeightFormat& format, 
   return sat_mul(ceil_div(n_rows, kRowsPerPanel), round_up(panel, kPanelAlignment));
 }
 
-int64_t layer_of(std::string_view name) {
-  const size_t at = name.find("blocks.");
-  if (at == std::string_view::npos) return -1;
-  const std::string_view number = name.substr(at + std::string_view("blocks.").size());
-  int64_t layer = -1;
-  std::from_chars(number.data(), number.data() + number.size(), layer);
-  return at == 0 ? layer : layer + kMaxLayers;  // the encoder's layers count for themselves
-}
-
 class Summing {
  public:
   explicit Summing(const ModelConfig& config) : config_(config) {}
 
   void add(const TensorSlot& slot, int64_t n_bytes) {
-    add_layer(slot, n_bytes);
     const auto component = component_of(slot.name);
     if (!component || !slot.is_parameter) {
       plan_.table_bytes = sat_add(plan_.table_bytes, n_bytes);
@@ -105,13 +93,11 @@ class Summing {
     matrix.n_active = sat_add(matrix.n_active, active_elements(config_, slot, *component));
     matrix.n_edges = sat_add(matrix.n_edges, edges(config_, slot, *component));
     matrix.n_bytes = sat_add(matrix.n_bytes, n_bytes);
-    ++plan_.n_matrices;
-    if (layer_of(slot.name) >= 0) plan_.largest_matrix = std::max(plan_.largest_matrix, n);
   }
 
-  WeightsPlan take() {
-    finish_layer();
-    return plan_;
+  WeightsPlan take(bool is_loadable) {
+    plan_.is_loadable = is_loadable;
+    return std::move(plan_);
   }
 
  private:
@@ -123,22 +109,8 @@ class Summing {
     if (at == kinds->end()) kinds->push_back(kind);
   }
 
-  // Slots come in forward order, so a layer's lie together.
-  void add_layer(const TensorSlot& slot, int64_t n_bytes) {
-    const int64_t layer = layer_of(slot.name);
-    if (layer != layer_) finish_layer();
-    layer_ = layer;
-    if (layer >= 0) layer_bytes_ = sat_add(layer_bytes_, n_bytes);
-  }
-  void finish_layer() {
-    plan_.largest_layer_bytes = std::max(plan_.largest_layer_bytes, layer_bytes_);
-    layer_bytes_ = 0;
-  }
-
   const ModelConfig& config_;
   WeightsPlan plan_;
-  int64_t layer_ = -1;
-  int64_t layer_bytes_ = 0;
 };
 
 // "64 x 11,008 x 4,096", as bytes with " x 2 B" behind it, or "64 x 25,362,432 B" where an element is no whole bytes.
@@ -204,23 +176,25 @@ WeightsPlan plan_weights(const ModelConfig& config, std::span<const TensorSlot> 
     const WeightFormat& format = format_of(storage, slot, component_of(slot.name));
     sum.add(slot, slot_bytes(slot.use, slot.shape, format, storage.is_panels));
   }
-  return sum.take();
+  return sum.take(is_loadable(storage.matrices) && is_loadable(storage.embeddings));
 }
 
 WeightsPlan plan_weights(const ModelConfig& config, std::span<const BoundTensor> bound, bool is_panels) {
   Summing sum(config);
   int64_t n_bytes = 0;
+  bool is_loadable = true;
   for (size_t i = 0; i < bound.size(); ++i) {
     const TensorSlot& slot = *bound[i].slot;
     const DTypeInfo& info = dtype_info(bound[i].entry->dtype);
     const WeightFormat format{info.name, info.block_elements, info.block_bytes};
+    is_loadable = is_loadable && (slot.use == SlotUse::kVector || has_panel_layout(bound[i].entry->dtype));
     n_bytes = sat_add(n_bytes, slot_bytes(slot.use, bound[i].shape(), format, is_panels));
     // Experts that the file has one by one lie together; the slot is counted behind the last.
     if (i + 1 < bound.size() && bound[i + 1].slot == &slot) continue;
     sum.add(slot, n_bytes);
     n_bytes = 0;
   }
-  return sum.take();
+  return sum.take(is_loadable);
 }
 
 PlanItem parameter_item(const WeightsPlan& plan) {

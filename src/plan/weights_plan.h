@@ -53,9 +53,7 @@ struct WeightsPlan {
   std::array<ComponentWeights, kNComponents> components{};
   std::array<std::array<MatrixSum, kNRowsOf>, kNComponents> matrices{};
   int64_t table_bytes = 0;  ///< tensors that are no parameters (rotary factors)
-  int64_t largest_layer_bytes = 0;
-  int64_t n_matrices = 0;      ///< tensors
-  int64_t largest_matrix = 0;  ///< parameters of the largest matrix that is neither embedding nor head
+  bool is_loadable = true;  ///< this engine multiplies by all formats of matrices
 
   const ComponentWeights& operator[](Component component) const { return components[static_cast<size_t>(component)]; }
   const MatrixSum& matrix(Component component, RowsOf rows) const {

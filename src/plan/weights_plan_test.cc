@@ -24,6 +24,13 @@ TEST(WeightsPlan, Llama7BByComponent) {
   EXPECT_EQ(plan.total().n_active, plan.total().n_parameters);
 }
 
+// Published: 671,026,419,200, which counts the selection biases of 58 layers of 256 experts (float32 in the file, 2 B
+// here) that gradients do not train.
+TEST(WeightsPlan, SelectionBiasesAreALineOfTheirOwn) {
+  const WeightsPlan plan = planned_model("deepseek-v3").weights();
+  EXPECT_EQ(plan.total().n_parameters + plan.table_bytes / kBf16Weights.block_bytes, 671'026'419'200);
+}
+
 TEST(WeightsPlan, ATiedHeadIsCountedOnce) {
   const WeightsPlan plan = planned_model("llama3.2-1b").weights();
   EXPECT_EQ(plan.total().n_parameters, 1'235'814'400);

@@ -1,6 +1,9 @@
 #include "plan/work.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <utility>
 
 #include "base/checked_math.h"
 #include "base/saturating.h"
@@ -92,21 +95,44 @@ int64_t block_pairs(const AttentionSpec& attn, int64_t first, int64_t last) {
   return sat_add(inside, sat_mul(attn.n_summary, n_blocks));
 }
 
-// What the scores of one layer are made of.
-struct ScorePairs {
-  int64_t visible = 0, all = 0;
-  int64_t width = 0;  ///< n_head x (width of q, k + width of v)
-};
+constexpr size_t index_of(Part part) { return static_cast<size_t>(part); }
 
-int64_t score_width(const AttentionSpec& attn, bool is_absorbed) {
-  if (attn.kv_lora_rank == 0 || !is_absorbed) return sat_mul(attn.n_head, attn.d_head + attn.d_head_v);
-  return sat_mul(attn.n_head, 2 * attn.kv_lora_rank + attn.d_head_rope);
+// Layers alike are one term. Of models whose layers all differ only the last few are compared.
+void add_term(const FlopsTerm& term, std::vector<FlopsTerm>* terms) {
+  constexpr ptrdiff_t kMostCompared = 8;
+  const auto begin = terms->end() - std::min(std::ssize(*terms), kMostCompared);
+  const auto at = std::find_if(begin, terms->end(), [&](const FlopsTerm& other) {
+    return other.name == term.name && other.factors == term.factors;
+  });
+  if (at == terms->end()) return terms->push_back(term);
+  ++at->n_layer;
 }
 
-void add_scores(const ScorePairs& pairs, const PassShape& shape, PartWork* work) {
-  const int64_t one = sat_mul(2, shape.n_sequences, pairs.width);
-  work->flops = sat_add(work->flops, sat_mul(one, pairs.visible));
-  work->flops_dense = sat_add(work->flops_dense, sat_mul(one, pairs.all));
+// The scores of one layer.
+struct Scores {
+  std::string_view name;
+  int64_t visible = 0, all = 0;  ///< pairs
+  bool is_absorbed = false;      ///< products with the latent vectors
+};
+
+// Values of q and k that a score sums over, and of a weighted sum.
+FlopsTerm::Factor score_width(const AttentionSpec& attn, bool is_absorbed) {
+  if (attn.kv_lora_rank == 0 || !is_absorbed) return {"(d_head + d_head_v)", attn.d_head + attn.d_head_v};
+  return {"(2 kv_lora_rank + d_head_rope)", 2 * attn.kv_lora_rank + attn.d_head_rope};
+}
+
+void add_scores(const Scores& scores, const AttentionSpec& attn, const PassShape& shape, PassWork* work) {
+  const FlopsTerm::Factor width = score_width(attn, scores.is_absorbed);
+  const int64_t one = sat_mul(2, shape.n_sequences, attn.n_head, width.value);
+  PartWork& part = work->parts[index_of(Part::kScores)];
+  part.flops = sat_add(part.flops, sat_mul(one, scores.visible));
+  part.flops_dense = sat_add(part.flops_dense, sat_mul(one, scores.all));
+  if (scores.visible == 0) return;
+  add_term(
+      {.name = scores.name,
+       .factors =
+           {{{"n_sequences", shape.n_sequences}, {"n_head", attn.n_head}, width, {"visible pairs", scores.visible}}}},
+      &work->terms[index_of(Part::kScores)]);
 }
 
 int64_t layer_cache_bytes(const ModelConfig& config, const AttentionSpec& attn, const PassShape& shape,
@@ -117,25 +143,49 @@ int64_t layer_cache_bytes(const ModelConfig& config, const AttentionSpec& attn, 
   return sat_mul(shape.n_sequences, row, sat_add(n_read, shape.n_rows));
 }
 
-void add_decoder_scores(const ModelConfig& config, const PassShape& shape, const WorkTypes& types, PartWork* work) {
-  const int64_t n_keys = sat_add(shape.n_past, shape.n_rows);
+// K and V of the source, made once and read by every pass behind that.
+int64_t cross_cache_bytes(const AttentionSpec& attn, const PassShape& shape, const WorkTypes& types) {
+  const int64_t row = layer_cache_bytes_per_token(attn, types.cache_type, true);
+  return sat_mul(shape.n_sequences, row, shape.n_source);
+}
+
+// q and weighted values of so many rows; keys and values too where no cache has them.
+int64_t score_row_bytes(const AttentionSpec& attn, int64_t n_rows, bool has_cache, const WorkTypes& types) {
+  const int64_t n_head = attn.n_head + (has_cache ? 0 : attn.n_kv_head);
+  return sat_mul(n_rows, n_head, attn.d_head + attn.d_head_v, types.element_bytes);
+}
+
+void add_score_bytes(int64_t cache_bytes, int64_t row_bytes, PassWork* work) {
+  PartWork& part = work->parts[index_of(Part::kScores)];
+  part.cache_bytes = sat_add(part.cache_bytes, cache_bytes);
+  part.row_bytes = sat_add(part.row_bytes, row_bytes);
+}
+
+void add_decoder_scores(const ModelConfig& config, const PassShape& shape, const WorkTypes& types, PassWork* work) {
+  const int64_t n_keys = sat_add(shape.n_past, shape.n_rows), n_rows = n_rows_of(RowsOf::kTokens, shape);
+  const bool has_cache = config.kind != ModelKind::kEncoder;
   for (const BlockSpec& block : config.blocks) {
     const AttentionSpec& attn = block.attn;
-    const int64_t width = score_width(attn, shape.n_past > 0);
-    add_scores({visible_pairs(attn, shape.n_rows, shape.n_past), sat_mul(shape.n_rows, n_keys), width}, shape, work);
-    work->cache_bytes = sat_add(work->cache_bytes, layer_cache_bytes(config, attn, shape, types));
-    const int64_t q_and_z = sat_mul(attn.n_head, attn.d_head + attn.d_head_v, types.element_bytes);
-    work->row_bytes = sat_add(work->row_bytes, sat_mul(n_rows_of(RowsOf::kTokens, shape), q_and_z));
+    add_scores({.name = attn.mask == MaskKind::kWindow ? "layers with a window" : "layers",
+                .visible = visible_pairs(attn, shape.n_rows, shape.n_past),
+                .all = sat_mul(shape.n_rows, n_keys),
+                .is_absorbed = shape.n_past > 0},
+               attn, shape, work);
+    add_score_bytes(layer_cache_bytes(config, attn, shape, types), score_row_bytes(attn, n_rows, has_cache, types),
+                    work);
     if (!block.has_cross_attention) continue;
     const int64_t n_pairs = sat_mul(shape.n_rows, shape.n_source);
-    add_scores({n_pairs, n_pairs, score_width(attn, false)}, shape, work);
+    add_scores({.name = "cross attention", .visible = n_pairs, .all = n_pairs}, attn, shape, work);
+    add_score_bytes(cross_cache_bytes(attn, shape, types), score_row_bytes(attn, n_rows, true, types), work);
   }
 }
 
-void add_encoder_scores(const ModelConfig& config, const PassShape& shape, PartWork* work) {
+void add_encoder_scores(const ModelConfig& config, const PassShape& shape, const WorkTypes& types, PassWork* work) {
   const int64_t n_pairs = shape.has_new_source ? sat_mul(shape.n_source, shape.n_source) : 0;
+  const int64_t n_rows = n_rows_of(RowsOf::kSource, shape);
   for (const BlockSpec& block : config.encoder_blocks) {
-    add_scores({n_pairs, n_pairs, score_width(block.attn, false)}, shape, work);
+    add_scores({.name = "encoder", .visible = n_pairs, .all = n_pairs}, block.attn, shape, work);
+    add_score_bytes(0, score_row_bytes(block.attn, n_rows, false, types), work);
   }
 }
 
@@ -151,24 +201,56 @@ int64_t expert_bytes(const ModelConfig& config, int64_t n_bytes, int64_t n_rows)
   return n_bytes;
 }
 
-void add_matrices(const ModelConfig& config, const MatrixSum& matrix, Component component, int64_t n_rows,
-                  const WorkTypes& types, PartWork* work) {
-  if (n_rows == 0) return;
-  const int64_t flops = sat_mul(2, n_rows, matrix.n_active);
-  work->flops = sat_add(work->flops, flops);
-  work->flops_dense = sat_add(work->flops_dense, flops);
-  const bool is_expert = component == Component::kExperts;
-  work->weight_bytes =
-      sat_add(work->weight_bytes, is_expert ? expert_bytes(config, matrix.n_bytes, n_rows) : matrix.n_bytes);
-  work->row_bytes = sat_add(work->row_bytes, sat_mul(n_rows, matrix.n_edges, types.element_bytes));
+struct Matrices {
+  const MatrixSum& sum;
+  Component component;
+  RowsOf rows;
+};
+
+std::string_view rows_name(RowsOf rows) {
+  if (rows == RowsOf::kSource) return "rows of the source";
+  return rows == RowsOf::kLogits ? "rows of logits" : "rows";
+}
+
+void add_matrices(const ModelConfig& config, const Matrices& matrices, const PassShape& shape, const WorkTypes& types,
+                  Part part, PassWork* pass) {
+  const int64_t n_rows = n_rows_of(matrices.rows, shape);
+  const MatrixSum& sum = matrices.sum;
+  if (n_rows == 0 || sum.n_active == 0) return;
+  PartWork& work = pass->parts[index_of(part)];
+  const int64_t flops = sat_mul(2, n_rows, sum.n_active);
+  work.flops = sat_add(work.flops, flops);
+  work.flops_dense = sat_add(work.flops_dense, flops);
+  const bool is_expert = matrices.component == Component::kExperts;
+  work.weight_bytes = sat_add(work.weight_bytes, is_expert ? expert_bytes(config, sum.n_bytes, n_rows) : sum.n_bytes);
+  work.row_bytes = sat_add(work.row_bytes, sat_mul(n_rows, sum.n_edges, types.element_bytes));
+  add_term({.name = component_name(matrices.component),
+            .factors = {{{rows_name(matrices.rows), n_rows}, {"elements that a row meets", sum.n_active}}}},
+           &pass->terms[index_of(part)]);
 }
 
 // A tied head is the embedding once more.
 void add_tied_head(const ModelConfig& config, const WeightsPlan& weights, const PassShape& shape,
-                   const WorkTypes& types, PartWork* work) {
+                   const WorkTypes& types, PassWork* work) {
   if (!config.is_head_tied || config.kind == ModelKind::kEncoder) return;
   const MatrixSum& embedding = weights.matrix(Component::kEmbedding, RowsOf::kNone);
-  add_matrices(config, embedding, Component::kHead, n_rows_of(RowsOf::kLogits, shape), types, work);
+  add_matrices(config, {embedding, Component::kHead, RowsOf::kLogits}, shape, types, Part::kHead, work);
+}
+
+PlanItem term_item(const FlopsTerm& term) {
+  std::vector<Factor> factors = {{"", 2}, {"layers", term.n_layer}};
+  for (const FlopsTerm::Factor& factor : term.factors) factors.push_back({std::string(factor.name), factor.value});
+  return product_item(std::string(term.name), factors);
+}
+
+PlanItem part_item(const PassWork& work, Part part) {
+  std::vector<PlanItem> terms;
+  for (const FlopsTerm& term : work.terms[index_of(part)]) terms.push_back(term_item(term));
+  std::string name(part_name(part));
+  if (terms.empty()) return {.name = std::move(name), .amount = work[part].flops};
+  if (terms.size() > 1) return sum_item(std::move(name), std::move(terms));
+  terms[0].name = std::move(name);
+  return std::move(terms[0]);
 }
 
 }  // namespace
@@ -214,31 +296,24 @@ double expected_experts(const MoeSpec& moe, int64_t n_rows) {
 PassWork pass_work(const ModelConfig& config, const WeightsPlan& weights, const PassShape& shape,
                    const WorkTypes& types) {
   PassWork work;
-  const auto part = [&](Part p) { return &work.parts[static_cast<size_t>(p)]; };
   for (int c = 0; c < kNComponents; ++c) {
     for (int r = 0; r < kNRowsOf; ++r) {
       const auto component = static_cast<Component>(c);
       const auto rows = static_cast<RowsOf>(r);
       const bool is_head = component == Component::kEmbedding && rows == RowsOf::kLogits;
-      add_matrices(config, weights.matrix(component, rows), component, n_rows_of(rows, shape), types,
-                   part(is_head ? Part::kHead : part_of(component)));
+      add_matrices(config, {weights.matrix(component, rows), component, rows}, shape, types,
+                   is_head ? Part::kHead : part_of(component), &work);
     }
   }
-  add_tied_head(config, weights, shape, types, part(Part::kHead));
-  add_decoder_scores(config, shape, types, part(Part::kScores));
-  add_encoder_scores(config, shape, part(Part::kScores));
+  add_tied_head(config, weights, shape, types, &work);
+  add_decoder_scores(config, shape, types, &work);
+  add_encoder_scores(config, shape, types, &work);
   return work;
 }
 
 PlanItem work_item(const PassWork& work, std::string name) {
   std::vector<PlanItem> parts;
-  for (int p = 0; p < kNParts; ++p) {
-    const auto part = static_cast<Part>(p);
-    PlanItem item{.name = std::string(part_name(part)), .amount = work[part].flops};
-    item.formula = part == Part::kScores ? "2 x n_head x (d_head + d_head_v) x visible pairs, every layer"
-                                         : "2 x rows x elements of the matrices";
-    parts.push_back(std::move(item));
-  }
+  for (int p = 0; p < kNParts; ++p) parts.push_back(part_item(work, static_cast<Part>(p)));
   return sum_item(std::move(name), std::move(parts));
 }
 

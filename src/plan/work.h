@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "kernels/cache_type.h"
 #include "model/config.h"
@@ -41,8 +42,21 @@ struct PartWork {
   double intensity() const { return static_cast<double>(flops) / static_cast<double>(std::max<int64_t>(n_bytes(), 1)); }
 };
 
+/// One product of a part's FLOPs: 2 x its factors.
+struct FlopsTerm {
+  struct Factor {
+    std::string_view name = {};
+    int64_t value = 1;
+    friend bool operator==(const Factor&, const Factor&) = default;
+  };
+  std::string_view name = {};
+  int64_t n_layer = 1;  ///< layers that have the same; of matrices all layers are in the elements
+  std::array<Factor, 4> factors{};
+};
+
 struct PassWork {
   std::array<PartWork, kNParts> parts{};
+  std::array<std::vector<FlopsTerm>, kNParts> terms{};  ///< what PartWork::flops is the sum of; empty for a share of it
 
   const PartWork& operator[](Part part) const { return parts[static_cast<size_t>(part)]; }
   PartWork total() const;
@@ -66,7 +80,7 @@ int64_t visible_pairs(const AttentionSpec& attn, int64_t n_rows, int64_t n_past)
 /// n_expert)^n_rows).
 double expected_experts(const MoeSpec& moe, int64_t n_rows);
 
-/// For people: a tree of FLOPs by part with both conventions.
+/// For people: a tree of FLOPs by part, masked pairs left out, with the numbers of every product.
 PlanItem work_item(const PassWork& work, std::string name);
 
 }  // namespace vitro

@@ -70,6 +70,54 @@ TEST(Work, PastKeysAreReadAndNewOnesWritten) {
   EXPECT_EQ(work[Part::kScores].cache_bytes, int64_t{4} * 1001 * 524'288);
 }
 
+// The numbers of every product, and its sum is what pass_work counts.
+TEST(Work, TheArithmeticIsWrittenOut) {
+  const auto llama = planned_model("llama-7b");
+  const PassWork prompt = pass_work(llama.config, llama.weights(), {.n_rows = 4096}, {});
+  const PlanItem item = work_item(prompt, "FLOPs");
+  EXPECT_EQ(item.amount, prompt.total().flops);
+  EXPECT_EQ(find_item(item, "feed-forward")->arithmetic, "2 x 4,096 x 4,328,521,728");
+  EXPECT_EQ(find_item(item, "q, k, v projections/k")->arithmetic, "2 x 4,096 x 536,870,912");
+  const PlanItem& scores = *find_item(item, "scores and weighted sums");
+  EXPECT_EQ(scores.formula, "2 x layers x n_head x (d_head + d_head_v) x visible pairs");
+  EXPECT_EQ(scores.arithmetic, "2 x 32 x 32 x 256 x 8,390,656");
+}
+
+// DeepSeek-V3 behind a past: 61 layers, 128 heads, scores over 512 + 64 values, sums of 512.
+TEST(Work, AbsorbedAttentionIsWrittenOut) {
+  const auto model = planned_model("deepseek-v3");
+  const PassWork token = pass_work(model.config, model.weights(), {.n_rows = 1, .n_past = 999}, {});
+  const PlanItem item = work_item(token, "FLOPs");
+  EXPECT_EQ(item.amount, token.total().flops);
+  const PlanItem& scores = *find_item(item, "scores and weighted sums");
+  EXPECT_EQ(scores.formula, "2 x layers x n_head x (2 kv_lora_rank + d_head_rope) x visible pairs");
+  EXPECT_EQ(scores.arithmetic, "2 x 61 x 128 x 1,088 x 1,000");
+}
+
+// T5-base: 12 layers of 12 heads of 64, K and V in two bytes.
+TEST(Work, DecodingReadsTheKeysOfTheSource) {
+  const auto model = planned_model("t5-base");
+  constexpr int64_t kRow = 2 * 12 * 64;  // K and V of a layer
+  const PassShape shape{.n_rows = 1, .n_past = 99, .n_sequences = 3, .n_source = 500};
+  const PartWork scores = pass_work(model.config, model.weights(), shape, {})[Part::kScores];
+  EXPECT_EQ(scores.cache_bytes, int64_t{3} * 12 * kRow * 2 * (100 + 500));
+  EXPECT_EQ(scores.row_bytes, int64_t{3} * 12 * 2 * kRow * 2);  // q and z of both attentions
+}
+
+TEST(Work, AnEncoderReadsAndWritesItsRows) {
+  const auto bert = planned_model("bert-base");
+  constexpr int64_t kRow = 4 * 12 * 64;  // q, k, v, z of a layer
+  const PartWork alone = pass_work(bert.config, bert.weights(), {.n_rows = 100, .n_sequences = 2}, {})[Part::kScores];
+  EXPECT_EQ(alone.cache_bytes, 0);
+  EXPECT_EQ(alone.row_bytes, int64_t{2} * 100 * 12 * kRow * 2);
+  const auto t5 = planned_model("t5-base");
+  const auto row_bytes = [&](bool has_new_source) {
+    const PassShape shape{.n_rows = 1, .n_sequences = 2, .n_source = 100, .has_new_source = has_new_source};
+    return pass_work(t5.config, t5.weights(), shape, {})[Part::kScores].row_bytes;
+  };
+  EXPECT_EQ(row_bytes(true) - row_bytes(false), int64_t{2} * 100 * 12 * kRow * 2);
+}
+
 // Mixtral: 2 of 8 experts; 64 rows hit nearly all, one row a quarter (research B5).
 TEST(Work, ExpertsThatABatchTouches) {
   const MoeSpec moe{.n_expert = 8, .n_expert_used = 2};
