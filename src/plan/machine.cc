@@ -3,23 +3,24 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <limits>
 #include <span>
 
+#include "base/letters.h"
 #include "base/saturating.h"
 #include "base/write_file.h"
 #include "formats/json.h"
-#include "formats/mapped_file.h"
 #include "plan/component.h"
+#include "plan/small_file.h"
 #include "tensor/shape.h"
 #include "weights/tensors.h"
 
 namespace vitro {
 namespace {
 
-constexpr size_t kMaxFileBytes = size_t{1} << 20;
+constexpr uintmax_t kMaxFileBytes = uintmax_t{1} << 20;
+constexpr size_t kMaxText = 200;  ///< bytes
 constexpr double kMaxRate = 1e21;  ///< above any machine
 constexpr int64_t kMaxThreads = 1024;
 /// Loops of a block that several threads share where one token is made: q k v, attend, o, gate and up, down.
@@ -54,11 +55,7 @@ Value list_json(const Items& items, Write write) {
 
 /// By name, any case; nothing if it is no type.
 std::optional<DType> dtype_named(std::string_view name) {
-  const auto is_same = [&](DType dtype) {
-    const std::string_view known = dtype_info(dtype).name;
-    return std::equal(known.begin(), known.end(), name.begin(), name.end(),
-                      [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); });
-  };
+  const auto is_same = [&](DType dtype) { return lower_case(dtype_info(dtype).name) == lower_case(name); };
   const auto* type = std::find_if(std::begin(kAllDTypes), std::end(kAllDTypes), is_same);
   return type == std::end(kAllDTypes) ? std::nullopt : std::optional(*type);
 }
@@ -92,8 +89,9 @@ class MachineReader {
   }
   std::string text(const Value& value, std::string_view key) {
     const Value* found = value.find(key);
-    if (found && found->as_string()) return *found->as_string();
-    wrong(key, "a text");
+    const std::string* words = found ? found->as_string() : nullptr;
+    if (words && words->size() <= kMaxText && !has_control(*words)) return *words;
+    wrong(key, fmt::format("a text of at most {} bytes without control characters", kMaxText));
     return {};
   }
   int64_t integer(const Value& value, std::string_view key, int64_t most) {
@@ -183,9 +181,7 @@ Status save_machine(const MachineMeasurement& machine, const std::filesystem::pa
 Result<std::optional<MachineMeasurement>> load_machine(const std::filesystem::path& path) {
   std::error_code error;
   if (path.empty() || !std::filesystem::exists(path, error)) return std::nullopt;
-  VITRO_TRY_ASSIGN(const MappedFile file, MappedFile::open(path, LoadMode::kRead));
-  if (file.bytes().size() > kMaxFileBytes)
-    return fail(ErrorCode::kCorrupt, "{}: {} bytes are no measurement", path.string(), file.bytes().size());
+  VITRO_TRY_ASSIGN(const MappedFile file, read_small_file(path, kMaxFileBytes));
   VITRO_TRY_ASSIGN(MachineMeasurement machine, parse_machine(file.text(), path.string()));
   return std::optional(std::move(machine));
 }
