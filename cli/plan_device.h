@@ -21,6 +21,8 @@ struct PlanDevice {
   Machine usual;  ///< as measured, or as public measurements say
   std::optional<MachineMeasurement> measurement = {};  ///< of "this"
   int64_t n_bytes() const { return bound.device.n_bytes(); }
+  /// False where no sheet gives a peak: memory and fits are told, times are not.
+  bool has_times() const { return vitro::has_times(bound); }
 };
 
 /// The name of the machine that vitro bench machine measured.

@@ -248,7 +248,7 @@ Efficiency machine_efficiency(const MachineMeasurement& machine, const ModelConf
   const double n_loops = kLoopsABlock * static_cast<double>(config.n_layer()) + 1;
   return {.seconds_a_pass = n_threads > 1 ? n_loops * machine.loop_seconds : 0,
           .certainty = Certainty::kMeasured,
-          .origin = fmt::format("measured on this machine at {}; runs were up to 30 % slower (docs/devices.md)",
+          .origin = fmt::format("measured on this machine at {}; runs were up to 23 % slower (docs/devices.md)",
                                 machine.measured_at)};
 }
 
