@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/letters.h"
 #include "cli/plan_report.h"
 
 namespace vitro {
@@ -43,10 +44,12 @@ Result<PlanDevice> catalogue_device(const PlanOptions& options, std::string_view
 
 }  // namespace
 
+bool is_this_machine(std::string_view name) { return lower_case(name) == kThisMachine; }
+
 Result<std::optional<PlanDevice>> find_plan_device(const PlanModel& model, const PlanOptions& options,
                                                    const PlannedWeights& weights) {
   if (options.device.empty()) return std::optional<PlanDevice>();
-  Result<PlanDevice> found = options.device == kThisMachine ? measured_device(model, options, weights)
+  Result<PlanDevice> found = is_this_machine(options.device) ? measured_device(model, options, weights)
                                                             : catalogue_device(options, weights.matrix_type);
   if (!found) return tl::unexpected(std::move(found).error());
   return std::optional<PlanDevice>(*std::move(found));

@@ -27,6 +27,8 @@ struct PlanDevice {
 
 /// The name of the machine that vitro bench machine measured.
 inline constexpr std::string_view kThisMachine = "this";
+/// In any case, as names of devices are.
+bool is_this_machine(std::string_view name);
 
 /// Nothing where none is asked for. NotFound names the nearest devices, or says how to measure this machine; errors of
 /// check_machine.

@@ -3,10 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 #include <span>
 
+#include "base/cache_folder.h"
 #include "base/letters.h"
 #include "base/saturating.h"
 #include "base/write_file.h"
@@ -162,13 +162,7 @@ Result<MachineMeasurement> parse_machine(std::string_view json, std::string_view
   return MachineReader(where).read(root);
 }
 
-std::filesystem::path machine_path() {
-  const char* cache = std::getenv("XDG_CACHE_HOME");
-  if (cache && *cache) return std::filesystem::path(cache) / "vitro" / "machine.json";
-  const char* home = std::getenv("HOME");
-  if (!home || !*home) return {};
-  return std::filesystem::path(home) / ".cache" / "vitro" / "machine.json";
-}
+std::filesystem::path machine_path() { return cache_folder() / "machine.json"; }
 
 Status save_machine(const MachineMeasurement& machine, const std::filesystem::path& path) {
   std::error_code error;
@@ -180,7 +174,7 @@ Status save_machine(const MachineMeasurement& machine, const std::filesystem::pa
 
 Result<std::optional<MachineMeasurement>> load_machine(const std::filesystem::path& path) {
   std::error_code error;
-  if (path.empty() || !std::filesystem::exists(path, error)) return std::nullopt;
+  if (!std::filesystem::exists(path, error)) return std::nullopt;
   VITRO_TRY_ASSIGN(const MappedFile file, read_small_file(path, kMaxFileBytes));
   VITRO_TRY_ASSIGN(MachineMeasurement machine, parse_machine(file.text(), path.string()));
   return std::optional(std::move(machine));
@@ -190,13 +184,14 @@ std::vector<WeightShare> weight_shares(const ModelConfig& config, std::span<cons
   std::vector<WeightShare> shares;
   for (const BoundTensor& tensor : bound) {
     const TensorSlot& slot = *tensor.slot;
-    const bool is_looked_up = rows_of(slot.name) == RowsOf::kNone && !config.is_head_tied;
+    const bool is_head = config.is_head_tied && slot.name == "embed.w";
+    const bool is_looked_up = rows_of(slot.name) == RowsOf::kNone && !is_head;
     if (slot.use != SlotUse::kMatrix || is_looked_up) continue;
     const DType dtype = tensor.entry->dtype;
     auto share = std::find_if(shares.begin(), shares.end(), [&](const auto& s) { return s.dtype == dtype; });
     if (share == shares.end()) share = shares.insert(shares.end(), WeightShare{.dtype = dtype});
-    share->n_bytes = sat_add(share->n_bytes, loaded_bytes(slot.use, dtype, slot.shape));
-    share->n_elements = sat_add(share->n_elements, checked_elements(slot.shape).value_or(kSaturated));
+    share->n_bytes = sat_add(share->n_bytes, loaded_bytes(slot.use, dtype, tensor.shape()));
+    share->n_elements = sat_add(share->n_elements, checked_elements(tensor.shape()).value_or(kSaturated));
   }
   return shares;
 }
