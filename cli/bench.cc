@@ -98,8 +98,6 @@ Result<MachineMeasurement> measure(const MachineArgs& args) {
 Status save(const MachineMeasurement& machine, const MachineArgs& args) {
   if (args.is_dry) return {};
   const std::filesystem::path path = args.out.empty() ? machine_path() : std::filesystem::path(args.out);
-  if (path.empty())
-    return fail(ErrorCode::kNotFound, "no folder to keep the result in: set HOME or XDG_CACHE_HOME, or name --out");
   VITRO_TRY(save_machine(machine, path));
   talk("kept in {}\n", path.string());
   return {};
@@ -112,7 +110,7 @@ int machine_command(std::span<const std::string> args) {
       "by\n"
       "weight type. The result is kept where 'vitro plan' finds it. Let nothing else run meanwhile.");
   app.add_option("--threads", options.n_threads, "threads, 1 to 1024 (default: all processors)");
-  app.add_option("--out", options.out, "file to keep the result in (default: vitro/machine.json in the user's cache)")
+  app.add_option("--out", options.out, "file to keep the result in (default: machine.json in ~/.cache/vitro, or VITRO_CACHE)")
       ->type_name("FILE");
   app.add_flag("--dry-run", options.is_dry, "print the result, keep nothing");
   app.add_flag("--json", options.is_json, "one JSON object")->group("Output");
@@ -157,10 +155,8 @@ int bench_command(std::span<const std::string> args) {
   for (const Bench& bench : kBenches) {
     if (bench.name == args[0]) return bench.run(args.subspan(1));
   }
-  const auto nearest = std::min_element(kBenches.begin(), kBenches.end(), [&](const Bench& a, const Bench& b) {
-    return edit_distance(a.name, args[0]) < edit_distance(b.name, args[0]);
-  });
-  talk("vitro bench: unknown '{}'; did you mean '{}'? 'vitro bench --help' lists them all\n", args[0], nearest->name);
+  talk("vitro bench: unknown '{}'; did you mean '{}'? 'vitro bench --help' lists them all\n", args[0],
+       nearest_entry(kBenches, args[0]).name);
   return 2;
 }
 

@@ -85,13 +85,10 @@ void ChatRepl::run_command(const ChatInput& input) {
   const auto all = commands();
   const auto found = std::find_if(all.begin(), all.end(), [&](const Command& c) { return c.name == input.command; });
   if (found == all.end()) {
-    const auto nearest = std::min_element(all.begin(), all.end(), [&](const Command& a, const Command& b) {
-      return edit_distance(a.name, input.command) < edit_distance(b.name, input.command);
-    });
     return fail_with({ErrorCode::kInvalidArgument,
                       fmt::format("there is no command /{}; did you mean /{}? /help lists them; // begins a message "
                                   "with a slash",
-                                  input.command, nearest->name)});
+                                  input.command, nearest_entry(all, input.command).name)});
   }
   if (found->argument.empty() && !input.argument.empty()) {
     return fail_with({ErrorCode::kInvalidArgument, fmt::format("/{} takes no argument", found->name)});

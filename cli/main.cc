@@ -48,10 +48,8 @@ std::string help() {
 }
 
 int unknown_command(std::string_view name) {
-  const auto nearest = std::min_element(kCommands.begin(), kCommands.end(), [&](const Command& a, const Command& b) {
-    return edit_distance(a.name, name) < edit_distance(b.name, name);
-  });
-  talk("vitro: unknown command '{}'; did you mean '{}'? 'vitro --help' lists them all\n", name, nearest->name);
+  talk("vitro: unknown command '{}'; did you mean '{}'? 'vitro --help' lists them all\n", name,
+       nearest_entry(kCommands, name).name);
   return 2;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/letters.h"
 #include "cli/plan_report.h"
 
 namespace vitro {
@@ -43,10 +44,12 @@ Result<PlanDevice> catalogue_device(const PlanOptions& options, std::string_view
 
 }  // namespace
 
+bool is_this_machine(std::string_view name) { return lower_case(name) == kThisMachine; }
+
 Result<std::optional<PlanDevice>> find_plan_device(const PlanModel& model, const PlanOptions& options,
                                                    const PlannedWeights& weights) {
   if (options.device.empty()) return std::optional<PlanDevice>();
-  Result<PlanDevice> found = options.device == kThisMachine ? measured_device(model, options, weights)
+  Result<PlanDevice> found = is_this_machine(options.device) ? measured_device(model, options, weights)
                                                             : catalogue_device(options, weights.matrix_type);
   if (!found) return tl::unexpected(std::move(found).error());
   return std::optional<PlanDevice>(*std::move(found));
@@ -65,10 +68,13 @@ std::string device_line(const PlanDevice& device) {
   const auto figure = [](const Figure& f, std::string_view unit) { return decimal_text(f.value, unit); };
   const bool is_many = device.bound.n_devices > 1;
   std::string line = is_many ? fmt::format("{} x ", device.bound.n_devices) : "";
-  line += fmt::format("{}: {}{}, {}, {} {}", d.title.empty() ? d.name : d.title,
+  line += fmt::format("{}: {}{}, {}, ", d.title.empty() ? d.name : d.title,
                       decimal_text(static_cast<double>(d.n_bytes()), "B"), is_many ? " each" : "",
-                      figure(d.bandwidth, "B/s"), figure(d.peak(device.bound.compute), "FLOP/s"),
-                      peak_type_name(device.bound.compute));
+                      figure(d.bandwidth, "B/s"));
+  const PeakType compute = device.bound.compute;
+  line += device.has_times() ? fmt::format("{} {}", figure(d.peak(compute), "FLOP/s"), peak_type_name(compute))
+                             : "no peak known: no times";
+  if (device.has_times() && narrows_activations(compute)) line += ", activations too";
   if (is_many) line += fmt::format(", {} {}", d.link_name, figure(d.link, "B/s"));
   return line;
 }

@@ -21,10 +21,14 @@ struct PlanDevice {
   Machine usual;  ///< as measured, or as public measurements say
   std::optional<MachineMeasurement> measurement = {};  ///< of "this"
   int64_t n_bytes() const { return bound.device.n_bytes(); }
+  /// False where no sheet gives a peak: memory and fits are told, times are not.
+  bool has_times() const { return vitro::has_times(bound); }
 };
 
 /// The name of the machine that vitro bench machine measured.
 inline constexpr std::string_view kThisMachine = "this";
+/// In any case, as names of devices are.
+bool is_this_machine(std::string_view name);
 
 /// Nothing where none is asked for. NotFound names the nearest devices, or says how to measure this machine; errors of
 /// check_machine.

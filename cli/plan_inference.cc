@@ -137,7 +137,7 @@ InferenceQuestion inference_question(const ModelConfig& config, const PlanOption
   InferenceQuestion question{.options = options};
   SessionShape& s = question.shape.session;
   question.shape.engine = options.engine.value_or(
-      options.device.empty() || options.device == kThisMachine ? EngineKind::kVitro : EngineKind::kHalf);
+      options.device.empty() || is_this_machine(options.device) ? EngineKind::kVitro : EngineKind::kHalf);
   const int64_t most = std::min(config.n_ctx > 0 ? config.n_ctx : kDefaultContext, n_reachable(config));
   s.n_ctx = options.n_ctx > 0 ? options.n_ctx : std::min(most, kDefaultContext);
   s.n_sequences = options.n_sequences;

@@ -4,16 +4,10 @@
 #include <numeric>
 #include <utility>
 
+#include "base/letters.h"
+
 namespace vitro {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
 
 /// Distance, with a part of a name nearer than any misspelling; SIZE_MAX: too far.
 size_t rank(const std::string& typed, const std::string& name) {
@@ -43,10 +37,10 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::vector<std::string> nearest_names(std::string_view text, const std::vector<std::string>& names, size_t n) {
-  const std::string typed = lower(text);
+  const std::string typed = lower_case(text);
   std::vector<std::pair<size_t, std::string>> ranked;
   for (const std::string& name : names) {
-    if (const size_t at = rank(typed, lower(name)); at != SIZE_MAX) ranked.emplace_back(at, name);
+    if (const size_t at = rank(typed, lower_case(name)); at != SIZE_MAX) ranked.emplace_back(at, name);
   }
   std::sort(ranked.begin(), ranked.end());
   std::vector<std::string> out;

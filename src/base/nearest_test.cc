@@ -29,5 +29,15 @@ TEST(Nearest, NearestFirstAndNoMoreThanAskedFor) {
   EXPECT_EQ(nearest_names("model", {"modes", "modal", "mode"}, 2), (Names{"mode", "modal"}));
 }
 
+TEST(Nearest, EntryOfATable) {
+  struct Row {
+    std::string_view name;
+    int code;
+  };
+  constexpr Row kRows[] = {{"run", 1}, {"chat", 2}, {"show", 3}};
+  EXPECT_EQ(nearest_entry(kRows, "chst").code, 2);
+  EXPECT_EQ(nearest_entry(kRows, "").code, 1);
+}
+
 }  // namespace
 }  // namespace vitro

@@ -3,15 +3,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <optional>
 #include <utility>
 
+#include "base/letters.h"
 #include "base/nearest.h"
 #include "formats/json.h"
-#include "formats/mapped_file.h"
 #include "plan/devices_data.h"
+#include "plan/small_file.h"
 
 namespace vitro {
 namespace {
@@ -22,19 +22,14 @@ constexpr std::string_view kPeakNames[] = {
 #undef VITRO_X
 };
 
-constexpr size_t kMaxFileBytes = size_t{4} << 20;  ///< thousands of devices
+constexpr uintmax_t kMaxFileBytes = uintmax_t{4} << 20;  ///< thousands of devices
 constexpr size_t kMaxDevices = 10'000;
 constexpr size_t kMaxProblems = 20;  ///< a file with more is not meant to be one
 /// Above any machine, so that products of figures stay far from the limits of doubles and of 64 bits.
 constexpr int64_t kMaxMemory = int64_t{1} << 50;
 constexpr double kMaxRate = 1e21;
-constexpr double kMaxLinked = 1e6;
-
-std::string lower_case(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
+constexpr int64_t kMaxLinked = 1'000'000;
+constexpr size_t kMaxName = 100, kMaxText = 400;  ///< bytes
 
 /// A name of a file in a message: quoted, so that no terminal obeys it, and short.
 std::string shown(std::string_view name) { return json_quote(name.substr(0, 60)); }
@@ -74,10 +69,7 @@ class Reader {
     const Value::Object* members = sources->as_object();
     if (members == nullptr) return add("sources: expected an object, found {}", sources->kind_name());
     for (const Value::Member& member : *members) {
-      if (const std::string* text = member.second.as_string())
-        sources_[member.first] = *text;
-      else
-        add("sources: {}: expected a text", shown(member.first));
+      sources_[member.first] = text(&member.second, fmt::format("sources: {}", shown(member.first)));
     }
   }
 
@@ -92,14 +84,17 @@ class Reader {
       add("devices: {} of them, at most {}", items->size(), kMaxDevices);
       return devices;
     }
-    for (const Value& item : *items) devices.push_back(read_device(item));
+    for (const Value& item : *items) {
+      who_ = fmt::format("devices[{}]", devices.size());
+      devices.push_back(read_device(item));
+    }
     return devices;
   }
 
   Device read_device(const Value& item) {
     Device device;
-    device.name = text(item.find("name"), "devices: name");
-    who_ = shown(device.name);
+    device.name = text(item.find("name"), "name", kMaxName);
+    if (!device.name.empty()) who_ = shown(device.name);
     check_keys(
         item,
         {"name", "aliases", "title", "source", "memory", "bandwidth_gb_s", "peaks_tflops", "link", "power_w", "note"},
@@ -117,10 +112,11 @@ class Reader {
     return device;
   }
 
-  std::string text(const Value* value, std::string_view key) {
+  /// Empty where it is not a line of 1 to `most` bytes: terminals would obey other characters.
+  std::string text(const Value* value, std::string_view key, size_t most = kMaxText) {
     const std::string* found = value == nullptr ? nullptr : value->as_string();
-    if (found != nullptr && !found->empty()) return *found;
-    add("{}: {}: expected a text that is not empty", who_, key);
+    if (found != nullptr && !found->empty() && found->size() <= most && !has_control(*found)) return *found;
+    add("{}: {}: expected a text that is not empty, of at most {} bytes, without control characters", who_, key, most);
     return {};
   }
 
@@ -155,10 +151,10 @@ class Reader {
     return 0;
   }
 
-  int64_t bytes(const Value* value, std::string_view key) {
+  int64_t whole_number(const Value* value, std::string_view key, int64_t most) {
     const int64_t* found = value == nullptr ? nullptr : value->as_int();
-    if (found != nullptr && *found > 0 && *found <= kMaxMemory) return *found;
-    add("{}: memory: {}: expected bytes, 1 to {}, found {}", who_, key, kMaxMemory,
+    if (found != nullptr && *found > 0 && *found <= most) return *found;
+    add("{}: {}: expected a whole number, 1 to {}, found {}", who_, key, most,
         value == nullptr ? "nothing" : to_string(*value, 40));
     return 0;
   }
@@ -167,17 +163,18 @@ class Reader {
     if (aliases == nullptr) return;
     const Value::Array* items = aliases->as_array();
     if (items == nullptr) return add("{}: aliases: expected a list", who_);
-    for (const Value& item : *items) device->aliases.push_back(text(&item, "aliases"));
+    for (const Value& item : *items) device->aliases.push_back(text(&item, "aliases", kMaxName));
   }
 
   void read_memory(const Value* memory, Device* device) {
     if (memory == nullptr) return add("{}: memory is missing", who_);
     check_keys(*memory, {"as_sold", "bytes", "usable_bytes", "source", "usable_source"},
                fmt::format("{}: memory", who_));
-    device->memory_bytes = bytes(memory->find("bytes"), "bytes");
+    device->memory_bytes = whole_number(memory->find("bytes"), "memory: bytes", kMaxMemory);
     device->memory_source = source_of(*memory, source_);
     if (const Value* sold = memory->find("as_sold")) device->memory_as_sold = text(sold, "as_sold");
-    if (const Value* usable = memory->find("usable_bytes")) device->usable_bytes = bytes(usable, "usable_bytes");
+    if (const Value* usable = memory->find("usable_bytes"))
+      device->usable_bytes = whole_number(usable, "memory: usable_bytes", kMaxMemory);
     if (const Value* usable = memory->find("usable_source")) device->usable_source = source_text(*usable);
     if (device->usable_bytes > device->memory_bytes) add("{}: memory: more is usable than there is", who_);
   }
@@ -200,7 +197,7 @@ class Reader {
     check_keys(*link, {"name", "gb_s", "n_devices", "source"}, fmt::format("{}: link", who_));
     device->link_name = text(link->find("name"), "link: name");
     device->link = {number(link->find("gb_s"), "link: gb_s", kMaxRate / 1e9) * 1e9, source_of(*link, source_)};
-    device->n_linked = static_cast<int64_t>(number(link->find("n_devices"), "link: n_devices", kMaxLinked));
+    device->n_linked = whole_number(link->find("n_devices"), "link: n_devices", kMaxLinked);
   }
 
   void check_twins(const std::vector<Device>& devices) {
@@ -227,20 +224,20 @@ bool has_name(const Device& device, std::string_view lower_name) {
                      [&](const std::string& alias) { return lower_case(alias) == lower_name; });
 }
 
-/// Of the device's names, the one that differs least.
-size_t distance(const Device& device, std::string_view lower_name) {
-  size_t least = edit_distance(lower_case(device.name), lower_name);
-  for (const std::string& alias : device.aliases) least = std::min(least, edit_distance(lower_case(alias), lower_name));
-  return least;
-}
-
-std::vector<std::string> nearest_names(std::span<const Device> devices, std::string_view lower_name) {
-  std::vector<std::pair<size_t, std::string>> ranked;
-  for (const Device& device : devices) ranked.emplace_back(distance(device, lower_name), device.name);
-  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<std::string> names;
-  for (size_t i = 0; i < std::min<size_t>(ranked.size(), 5); ++i) names.push_back(ranked[i].second);
-  return names;
+/// "did you mean ...?", or the devices that there are.
+std::string advice(std::span<const Device> devices, std::string_view wanted) {
+  constexpr size_t kMaxListed = 50;
+  std::vector<std::string> names, all;
+  for (const Device& device : devices) {
+    names.push_back(device.name);
+    all.push_back(device.name);
+    all.insert(all.end(), device.aliases.begin(), device.aliases.end());
+  }
+  const std::vector<std::string> near = nearest_names(wanted, all, 5);
+  if (!near.empty()) return fmt::format("did you mean {}?", fmt::join(near, " or "));
+  const bool is_cut = names.size() > kMaxListed;
+  names.resize(std::min(names.size(), kMaxListed));
+  return fmt::format("there are {}{}", fmt::join(names, ", "), is_cut ? " and more" : "");
 }
 
 }  // namespace
@@ -261,10 +258,7 @@ Result<std::vector<Device>> parse_devices(std::string_view json, std::string_vie
 Result<std::vector<Device>> builtin_devices() { return parse_devices(kDevicesJson, "the built-in devices"); }
 
 Result<std::vector<Device>> load_devices(const std::string& path) {
-  VITRO_TRY_ASSIGN(const MappedFile file, MappedFile::open(path, LoadMode::kRead));
-  if (file.bytes().size() > kMaxFileBytes)
-    return fail(ErrorCode::kInvalidArgument, "{}: {} bytes, a file of devices has at most {}", path,
-                file.bytes().size(), kMaxFileBytes);
+  VITRO_TRY_ASSIGN(const MappedFile file, read_small_file(path, kMaxFileBytes));
   VITRO_TRY_ASSIGN(std::vector<Device> devices, parse_devices(file.text(), path));
   VITRO_TRY_ASSIGN(std::vector<Device> builtin, builtin_devices());
   const size_t n_own = devices.size();
@@ -278,20 +272,21 @@ Result<std::vector<Device>> load_devices(const std::string& path) {
 }
 
 Result<const Device*> find_device(std::span<const Device> devices, std::string_view name) {
-  const std::string wanted = lower_case(name.substr(0, 100));
+  const std::string wanted = lower_case(name.substr(0, kMaxName));
   for (const Device& device : devices) {
     if (has_name(device, wanted)) return &device;
   }
-  return fail(ErrorCode::kNotFound, "no device {}; the nearest are {}", shown(name),
-              fmt::join(nearest_names(devices, wanted), ", "));
+  return fail(ErrorCode::kNotFound, "no device {}; {}", shown(name), advice(devices, wanted));
 }
 
 PeakType compute_type(const Device& device, std::string_view weight_type) {
   const std::string name = lower_case(weight_type);
   const std::string own = name.starts_with("f8") ? "fp8" : name;
-  if (const Result<PeakType> type = parse_peak_type(own); type && device.peak(*type).is_known()) return *type;
-  for (const PeakType type : {PeakType::kBf16, PeakType::kF16}) {
-    if (device.peak(type).is_known()) return type;
+  const Result<PeakType> type = parse_peak_type(own);
+  const bool is_widened = type && (*type == PeakType::kInt4 || *type == PeakType::kFp4);
+  if (type && !is_widened && device.peak(*type).is_known()) return *type;
+  for (const PeakType wide : {PeakType::kBf16, PeakType::kF16}) {
+    if (device.peak(wide).is_known()) return wide;
   }
   return PeakType::kF32;
 }

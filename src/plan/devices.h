@@ -72,8 +72,8 @@ struct Device {
 };
 
 /// The devices of a JSON text in the form of data/devices.json. `where` names it in errors. Corrupt: not JSON, keys
-/// that are not known, figures that are missing, not positive, or above any machine; names that occur twice. All
-/// problems at once.
+/// that are not known, figures that are missing, not positive, or above any machine; texts that are long or have
+/// control characters; names that occur twice. All problems at once.
 Result<std::vector<Device>> parse_devices(std::string_view json, std::string_view where);
 /// Those built in (parsed anew: keep them).
 Result<std::vector<Device>> builtin_devices();
@@ -81,11 +81,15 @@ Result<std::vector<Device>> builtin_devices();
 /// parse_devices; files above 4 MiB are refused.
 Result<std::vector<Device>> load_devices(const std::string& path);
 
-/// By name or alias, any case. NotFound names the nearest ones.
+/// By name or alias, any case. NotFound names near ones, or what there is.
 Result<const Device*> find_device(std::span<const Device> devices, std::string_view name);
 
-/// The fastest type that a device multiplies `weights` of this name in ("bf16", "q4_k", "fp8"): the type itself where
-/// the device has a peak for it; bf16 or f16 for weights that are widened first; f32 otherwise.
+/// The fastest type that engines multiply weights of this name in ("bf16", "q4_k", "fp8"): the type itself where the
+/// device has a peak for it; bf16 or f16 for weights that are widened first, as all of 4 bits are (int4, nf4, q4_k: the
+/// activations beside them keep 16); f32 otherwise. See narrows_activations.
 PeakType compute_type(const Device& device, std::string_view weight_type);
+/// Whether products of the type also need activations that narrow (8 bits, 4 bits): such a peak is that of engines that
+/// round them, and those that widen fp8 or int8 weights instead reach the peak of bf16.
+constexpr bool narrows_activations(PeakType type) { return type >= PeakType::kFp8; }
 
 }  // namespace vitro

@@ -76,9 +76,9 @@ TEST(Devices, NamesAndNearNames) {
   EXPECT_EQ((*find_device(devices, "H100"))->name, "h100-80g");
   EXPECT_EQ((*find_device(devices, "4090"))->name, "rtx-4090-24g");
   EXPECT_EQ((*find_device(devices, "a100"))->name, "a100-80g");
-  expect_error(find_device(devices, "h10O-80g"), ErrorCode::kNotFound, "h100-80g");
-  expect_error(find_device(devices, ""), ErrorCode::kNotFound, "nearest");
-  expect_error(find_device(devices, std::string(100000, 'x')), ErrorCode::kNotFound, "nearest");
+  expect_error(find_device(devices, "h10O-80g"), ErrorCode::kNotFound, "did you mean h100-80g");
+  expect_error(find_device(devices, ""), ErrorCode::kNotFound, "there are t4-16g");
+  expect_error(find_device(devices, std::string(100000, 'x')), ErrorCode::kNotFound, "there are t4-16g");
   expect_error(find_device({}, "h100"), ErrorCode::kNotFound, "no device");
 }
 
@@ -88,6 +88,15 @@ TEST(Devices, TypesOfProducts) {
   EXPECT_EQ(compute_type(h100, "F8_E4M3"), PeakType::kFp8);
   EXPECT_EQ(compute_type(h100, "q4_k"), PeakType::kBf16);
   EXPECT_EQ(compute_type(v100, "bf16"), PeakType::kF16);
+  // 4 bits are widened, whatever an INT4 or FP4 tensor core could do: no engine rounds activations to 4 bits for them.
+  for (const std::string_view four_bits : {"int4", "nf4", "nf4-dq", "fp4", "q4_k"}) {
+    EXPECT_EQ(compute_type(device_of("a100"), four_bits), PeakType::kBf16) << four_bits;
+    EXPECT_EQ(compute_type(device_of("t4"), four_bits), PeakType::kF16) << four_bits;
+    EXPECT_EQ(compute_type(device_of("b200"), four_bits), PeakType::kBf16) << four_bits;
+  }
+  EXPECT_EQ(compute_type(device_of("a100"), "int8"), PeakType::kInt8);
+  EXPECT_TRUE(narrows_activations(PeakType::kInt8) && narrows_activations(PeakType::kFp8));
+  EXPECT_FALSE(narrows_activations(PeakType::kBf16));
   EXPECT_EQ(compute_type(v100, "fp8"), PeakType::kF16);
   EXPECT_EQ(compute_type(apple, "bf16"), PeakType::kF32);
 }
@@ -121,16 +130,33 @@ TEST(Devices, OwnDeviceReplacesABuiltIn) {
   EXPECT_EQ((*find_device(devices, "h100-80g"))->memory_bytes, 1000);
 }
 
+TEST(Devices, TextsAreShort) {
+  std::string text(kOwn);
+  text.replace(text.find("Mine"), 4, std::string(101, 'x'));
+  expect_error(parse_devices(text, "own"), ErrorCode::kCorrupt, "devices[0]: name: expected a text");
+  text = kOwn;
+  text.replace(text.find("\"us\""), 4, '"' + std::string(401, 'x') + '"');
+  expect_error(parse_devices(text, "own"), ErrorCode::kCorrupt, "at most 400 bytes");
+}
+
+// 64 GiB of nothing: refused by its size, before a copy is made.
+TEST(Devices, LargeFilesAreNotRead) {
+  TempFolder folder;
+  std::ofstream(folder.path() / "big.json") << "{}";
+  std::filesystem::resize_file(folder.path() / "big.json", uintmax_t{64} << 30);
+  expect_error(load_devices((folder.path() / "big.json").string()), ErrorCode::kCorrupt, "at most 4194304 expected");
+}
+
 struct Hostile {
   std::string_view from, to, says;
 };
 
 TEST(Devices, HostileFiles) {
   const std::vector<Hostile> cases = {
-      {"\"bytes\": 1000", "\"bytes\": -1", "expected bytes"},
-      {"\"bytes\": 1000", "\"bytes\": 0", "expected bytes"},
-      {"\"bytes\": 1000", "\"bytes\": 9223372036854775807", "expected bytes"},
-      {"\"bytes\": 1000", "\"bytes\": \"80 GB\"", "expected bytes"},
+      {"\"bytes\": 1000", "\"bytes\": -1", "expected a whole number"},
+      {"\"bytes\": 1000", "\"bytes\": 0", "expected a whole number"},
+      {"\"bytes\": 1000", "\"bytes\": 9223372036854775807", "expected a whole number"},
+      {"\"bytes\": 1000", "\"bytes\": \"80 GB\"", "expected a whole number"},
       {"\"bytes\": 1000", "\"bytes\": 1000, \"usable_bytes\": 2000", "more is usable"},
       {"\"value\": 2.5", "\"value\": 0", "above 0"},
       {"\"value\": 2.5", "\"value\": -3", "above 0"},
@@ -141,7 +167,17 @@ TEST(Devices, HostileFiles) {
       {"\"f32\"", "\"f33\"", "known: f32, tf32"},
       {"\"f32\": 1", "\"f32\": 1, \"f32\": 2", "f32"},
       {"\"Mine\"", "\"\"", "not empty"},
-      {"\"Mine\"", "7", "not empty"},
+      {"\"Mine\"", "7", "devices[0]: name: expected a text"},
+      {"\"Mine\"", "\"\\u001b[2J\"", "control characters"},
+      {"\"Mine\"", "\"\\u009b2J\"", "control characters"},
+      {"\"source\": \"us\"", "\"title\": \"a\\nb\"", "title: expected a text"},
+      {"\"source\": \"us\"", "\"aliases\": [\"\\u007f\"]", "aliases: expected a text"},
+      {"\"source\": \"us\"", "\"source\": \"\\u001b\"", "source: expected a text"},
+      {"\"source\": \"us\"", "\"link\": {\"name\": \"\\u001b\", \"gb_s\": 1, \"n_devices\": 2}", "link: name"},
+      {"{\"devices\"", "{\"sources\": {\"us\": \"\\u001b\"}, \"devices\"", "sources: \"us\": expected a text"},
+      {"\"source\": \"us\"", "\"link\": {\"name\": \"x\", \"gb_s\": 1, \"n_devices\": 2.7}", "n_devices: expected a whole"},
+      // A device without a name is not reported under the one before it.
+      {"\"us\"}", "\"us\"}, {\"memory\": 7}", "devices[1]: name: expected a text"},
       {"{\"f32\": 1}", "[]", "expected an object"},
       {"\"devices\": [", "\"devices\": [[], ", "expected an object"},
       {"\"source\": \"us\"", "\"aliases\": [\"mine\"]", "twice"},

@@ -3,23 +3,24 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cctype>
-#include <cstdlib>
 #include <limits>
 #include <span>
 
+#include "base/cache_folder.h"
+#include "base/letters.h"
 #include "base/saturating.h"
 #include "base/write_file.h"
 #include "formats/json.h"
-#include "formats/mapped_file.h"
 #include "plan/component.h"
+#include "plan/small_file.h"
 #include "tensor/shape.h"
 #include "weights/tensors.h"
 
 namespace vitro {
 namespace {
 
-constexpr size_t kMaxFileBytes = size_t{1} << 20;
+constexpr uintmax_t kMaxFileBytes = uintmax_t{1} << 20;
+constexpr size_t kMaxText = 200;  ///< bytes
 constexpr double kMaxRate = 1e21;  ///< above any machine
 constexpr int64_t kMaxThreads = 1024;
 /// Loops of a block that several threads share where one token is made: q k v, attend, o, gate and up, down.
@@ -54,11 +55,7 @@ Value list_json(const Items& items, Write write) {
 
 /// By name, any case; nothing if it is no type.
 std::optional<DType> dtype_named(std::string_view name) {
-  const auto is_same = [&](DType dtype) {
-    const std::string_view known = dtype_info(dtype).name;
-    return std::equal(known.begin(), known.end(), name.begin(), name.end(),
-                      [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); });
-  };
+  const auto is_same = [&](DType dtype) { return lower_case(dtype_info(dtype).name) == lower_case(name); };
   const auto* type = std::find_if(std::begin(kAllDTypes), std::end(kAllDTypes), is_same);
   return type == std::end(kAllDTypes) ? std::nullopt : std::optional(*type);
 }
@@ -92,8 +89,9 @@ class MachineReader {
   }
   std::string text(const Value& value, std::string_view key) {
     const Value* found = value.find(key);
-    if (found && found->as_string()) return *found->as_string();
-    wrong(key, "a text");
+    const std::string* words = found ? found->as_string() : nullptr;
+    if (words && words->size() <= kMaxText && !has_control(*words)) return *words;
+    wrong(key, fmt::format("a text of at most {} bytes without control characters", kMaxText));
     return {};
   }
   int64_t integer(const Value& value, std::string_view key, int64_t most) {
@@ -164,13 +162,7 @@ Result<MachineMeasurement> parse_machine(std::string_view json, std::string_view
   return MachineReader(where).read(root);
 }
 
-std::filesystem::path machine_path() {
-  const char* cache = std::getenv("XDG_CACHE_HOME");
-  if (cache && *cache) return std::filesystem::path(cache) / "vitro" / "machine.json";
-  const char* home = std::getenv("HOME");
-  if (!home || !*home) return {};
-  return std::filesystem::path(home) / ".cache" / "vitro" / "machine.json";
-}
+std::filesystem::path machine_path() { return cache_folder() / "machine.json"; }
 
 Status save_machine(const MachineMeasurement& machine, const std::filesystem::path& path) {
   std::error_code error;
@@ -182,10 +174,8 @@ Status save_machine(const MachineMeasurement& machine, const std::filesystem::pa
 
 Result<std::optional<MachineMeasurement>> load_machine(const std::filesystem::path& path) {
   std::error_code error;
-  if (path.empty() || !std::filesystem::exists(path, error)) return std::nullopt;
-  VITRO_TRY_ASSIGN(const MappedFile file, MappedFile::open(path, LoadMode::kRead));
-  if (file.bytes().size() > kMaxFileBytes)
-    return fail(ErrorCode::kCorrupt, "{}: {} bytes are no measurement", path.string(), file.bytes().size());
+  if (!std::filesystem::exists(path, error)) return std::nullopt;
+  VITRO_TRY_ASSIGN(const MappedFile file, read_small_file(path, kMaxFileBytes));
   VITRO_TRY_ASSIGN(MachineMeasurement machine, parse_machine(file.text(), path.string()));
   return std::optional(std::move(machine));
 }
@@ -194,13 +184,14 @@ std::vector<WeightShare> weight_shares(const ModelConfig& config, std::span<cons
   std::vector<WeightShare> shares;
   for (const BoundTensor& tensor : bound) {
     const TensorSlot& slot = *tensor.slot;
-    const bool is_looked_up = rows_of(slot.name) == RowsOf::kNone && !config.is_head_tied;
+    const bool is_head = config.is_head_tied && slot.name == "embed.w";
+    const bool is_looked_up = rows_of(slot.name) == RowsOf::kNone && !is_head;
     if (slot.use != SlotUse::kMatrix || is_looked_up) continue;
     const DType dtype = tensor.entry->dtype;
     auto share = std::find_if(shares.begin(), shares.end(), [&](const auto& s) { return s.dtype == dtype; });
     if (share == shares.end()) share = shares.insert(shares.end(), WeightShare{.dtype = dtype});
-    share->n_bytes = sat_add(share->n_bytes, loaded_bytes(slot.use, dtype, slot.shape));
-    share->n_elements = sat_add(share->n_elements, checked_elements(slot.shape).value_or(kSaturated));
+    share->n_bytes = sat_add(share->n_bytes, loaded_bytes(slot.use, dtype, tensor.shape()));
+    share->n_elements = sat_add(share->n_elements, checked_elements(tensor.shape()).value_or(kSaturated));
   }
   return shares;
 }
@@ -252,7 +243,7 @@ Efficiency machine_efficiency(const MachineMeasurement& machine, const ModelConf
   const double n_loops = kLoopsABlock * static_cast<double>(config.n_layer()) + 1;
   return {.seconds_a_pass = n_threads > 1 ? n_loops * machine.loop_seconds : 0,
           .certainty = Certainty::kMeasured,
-          .origin = fmt::format("measured on this machine at {}; runs were up to 30 % slower (docs/devices.md)",
+          .origin = fmt::format("measured on this machine at {}; runs were up to 23 % slower (docs/devices.md)",
                                 machine.measured_at)};
 }
 

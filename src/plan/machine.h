@@ -57,7 +57,7 @@ Value machine_json(const MachineMeasurement& machine);
 /// Corrupt, naming the key: not what machine_json writes, or rates that no machine has.
 Result<MachineMeasurement> parse_machine(std::string_view json, std::string_view where);
 
-/// $XDG_CACHE_HOME/vitro/machine.json, by default ~/.cache/vitro/machine.json; empty where there is no home.
+/// machine.json in base/cache_folder.h.
 std::filesystem::path machine_path();
 /// Makes the folder where it is missing and replaces the file in one step.
 Status save_machine(const MachineMeasurement& machine, const std::filesystem::path& path);

@@ -57,7 +57,7 @@ Status check_links(const Machine& machine) {
 
 PartTime time_part(const PartWork& work, const Machine& machine) {
   PartTime time;
-  time.compute_seconds = static_cast<double>(work.flops) / flops_per_s(machine);
+  if (has_times(machine)) time.compute_seconds = static_cast<double>(work.flops) / flops_per_s(machine);
   time.memory_seconds = static_cast<double>(work.n_bytes()) / bytes_per_s(machine);
   time.seconds = std::max(time.compute_seconds, time.memory_seconds);
   time.intensity = work.intensity();
@@ -129,11 +129,18 @@ Status check_machine(const Machine& machine) {
   const Device& device = machine.device;
   if (!device.bandwidth.is_known())
     return fail(ErrorCode::kInvalidArgument, "{}: no figure for the bandwidth of its memory", device.name);
-  if (!device.peak(machine.compute).is_known())
-    return fail(ErrorCode::kInvalidArgument, "{}: no figure for its peak in {}; known: {}", device.name,
-                peak_type_name(machine.compute), fmt::join(known_peaks(device), ", "));
   VITRO_TRY(check_efficiency(machine.efficiency));
   return check_links(machine);
+}
+
+bool has_times(const Machine& machine) { return machine.device.peak(machine.compute).is_known(); }
+
+Status check_timed(const Machine& machine) {
+  VITRO_TRY(check_machine(machine));
+  if (has_times(machine)) return {};
+  const std::vector<std::string_view> known = known_peaks(machine.device);
+  return fail(ErrorCode::kInvalidArgument, "{}: no figure for its peak in {}; known: {}", machine.device.name,
+              peak_type_name(machine.compute), known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", ")));
 }
 
 double ridge_point(const Machine& machine) { return flops_per_s(machine) / bytes_per_s(machine); }
@@ -155,7 +162,7 @@ PassTime time_pass(const ModelConfig& config, const PassWork& work, const PassSh
 
 Result<ServingTimes> serving_times(const ModelConfig& config, const WorkOf& work, const Serving& serving,
                                    const Machine& machine) {
-  VITRO_TRY(check_machine(machine));
+  VITRO_TRY(check_timed(machine));
   VITRO_TRY(check_tensor_parallel(config, machine.n_devices));
   VITRO_TRY(check_serving(config, serving));
   const PassShape prompt{

@@ -63,15 +63,19 @@ struct Machine {
   int64_t element_bytes = 2;           ///< of an activation that devices exchange
   Efficiency efficiency = {};
 };
-/// InvalidArgument: no figure for the peak (naming those that there are) or the bandwidth, fewer than 1 device, more
-/// than the links of the device join, efficiencies outside (0, 1].
+/// InvalidArgument: no figure for the bandwidth, fewer than 1 device, more than the links of the device join,
+/// efficiencies outside (0, 1]. A peak may be missing, as of Apple's devices: memory and fits need none.
 Status check_machine(const Machine& machine);
+/// Whether there is a peak, so that passes can be timed.
+bool has_times(const Machine& machine);
+/// check_machine, and InvalidArgument without has_times, naming the peaks that there are.
+Status check_timed(const Machine& machine);
 
 /// FLOPs a byte from which on the arithmetic is the limit: peak / bandwidth, efficiencies included.
 double ridge_point(const Machine& machine);
 
 /// seconds = sum over parts of max(FLOPs / (peak e1), bytes / (bandwidth e2)) + exchanges. `work` is that of the whole
-/// model; the machine must be checked.
+/// model; the machine must be checked. Without has_times it is the time of the bytes alone: a bound far below.
 PassTime time_pass(const ModelConfig& config, const PassWork& work, const PassShape& shape, const Machine& machine);
 
 // ---- serving ----
@@ -98,7 +102,7 @@ struct ServingTimes {
   Certainty certainty = Certainty::kExact;
 };
 
-/// Errors of check_machine and check_tensor_parallel; InvalidArgument for sizes below 1 (n_past, n_source: 0), and for
+/// Errors of check_timed and check_tensor_parallel; InvalidArgument for sizes below 1 (n_past, n_source: 0), and for
 /// encoders, which make no tokens.
 Result<ServingTimes> serving_times(const ModelConfig& config, const WorkOf& work, const Serving& serving,
                                    const Machine& machine);

@@ -226,6 +226,19 @@ TEST(Roofline, RefusesWhatHasNoFigures) {
   refuse(round_machine(), {.n_sequences = -4}, "at least 1");
 }
 
+// Apple publishes no peaks: such a device is asked what fits, and passes through it are not timed.
+TEST(Roofline, ADeviceWithoutAPeakHasNoTimes) {
+  Machine machine = machine_of("m2-ultra");
+  machine.compute = compute_type(machine.device, "bf16");
+  EXPECT_TRUE(check_machine(machine));
+  EXPECT_FALSE(has_times(machine));
+  expect_error(check_timed(machine), ErrorCode::kInvalidArgument, "no figure for its peak in f32; known: none");
+  EXPECT_TRUE(has_times(machine_of("h100")) && check_timed(machine_of("h100")));
+  PassWork work;
+  work.parts[static_cast<size_t>(Part::kFfn)] = {.flops = int64_t{1} << 60, .weight_bytes = 800'000'000'000};
+  EXPECT_DOUBLE_EQ(time_pass(one_layer(8, 8), work, {}, machine).seconds, 1);  // 800 GB/s: of the bytes alone
+}
+
 TEST(Roofline, SizesThatOverflowStayLarge) {
   const PlannedModel model = planned_model("llama-7b");
   const WeightsPlan weights = model.weights();

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "base/letters.h"
 #include "formats/json.h"
 #include "formats/mapped_file.h"
 #include "formats/quote_name.h"
@@ -21,8 +22,7 @@ std::string environment(const char* name) {
 }
 
 bool is_true(const std::string& name) {
-  std::string text = environment(name.c_str());
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const std::string text = lower_case(environment(name.c_str()));
   return text == "1" || text == "on" || text == "yes" || text == "true";
 }
 

@@ -1,8 +1,8 @@
 #include "store/snapshot.h"
 
 #include <algorithm>
-#include <cctype>
 
+#include "base/letters.h"
 #include "base/nearest.h"
 #include "formats/mapped_file.h"
 #include "formats/quote_name.h"
@@ -18,12 +18,6 @@ constexpr size_t kMaxListed = 12;
 using Names = std::vector<std::string>;
 
 bool has(const Names& files, std::string_view name) { return std::binary_search(files.begin(), files.end(), name); }
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
 
 std::string listed(const Names& names) {
   std::string out;
@@ -50,9 +44,9 @@ Result<std::string> choose_gguf(const Names& files, std::string_view wanted, std
   Names ggufs, fitting;
   for (const std::string& file : files) {
     if (file == wanted) return file;
-    if (!lower(file).ends_with(".gguf")) continue;
+    if (!lower_case(file).ends_with(".gguf")) continue;
     ggufs.push_back(file);
-    if (lower(fs::path(file).filename().string()).find(lower(wanted)) != std::string::npos) fitting.push_back(file);
+    if (lower_case(fs::path(file).filename().string()).find(lower_case(wanted)) != std::string::npos) fitting.push_back(file);
   }
   if (fitting.size() == 1) return fitting[0];
   if (fitting.size() > 1) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "base/cache_folder.h"
 #include "formats/checkpoint.h"
 #include "formats/mapped_file.h"
 #include "formats/tensor_table.h"
@@ -153,7 +154,7 @@ class RepoReader {
 
 }  // namespace
 
-Caches Caches::from_environment() { return {vitro_cache(), HfCache::from_environment()}; }
+Caches Caches::from_environment() { return {cache_folder(), HfCache::from_environment()}; }
 
 StoredModels list_models(const Caches& caches) {
   StoredModels out;

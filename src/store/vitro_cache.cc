@@ -1,6 +1,5 @@
 #include "store/vitro_cache.h"
 
-#include <cstdlib>
 #include <system_error>
 
 #include "base/write_file.h"
@@ -27,13 +26,6 @@ bool is_file_of(const fs::path& path, uint64_t n_bytes) {
 }
 
 }  // namespace
-
-fs::path vitro_cache() {
-  const char* cache = std::getenv("VITRO_CACHE");
-  if (cache && *cache) return cache;
-  const char* home = std::getenv("HOME");
-  return fs::path(home && *home ? home : ".") / ".cache" / "vitro";
-}
 
 fs::path file_path(const KnownModel& model, const KnownFile& file, const fs::path& cache) {
   return model.folder.empty() ? cache / file.name : cache / model.folder / file.name;

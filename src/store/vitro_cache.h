@@ -1,4 +1,4 @@
-// Vitro's own cache: where the models that we know (known_models.h) lie. A record beside a model, NAME.sha256 in the
+// Vitro's own cache (base/cache_folder.h): where the models that we know (known_models.h) lie. A record beside a model, NAME.sha256 in the
 // format of sha256sum, says that its bytes were summed.
 #pragma once
 
@@ -9,9 +9,6 @@
 #include "store/known_models.h"
 
 namespace vitro {
-
-/// VITRO_CACHE, else ~/.cache/vitro.
-std::filesystem::path vitro_cache();
 
 /// All files are there with their sizes, and are no links out of the cache. Bytes are not looked at.
 bool is_here(const KnownModel& model, const std::filesystem::path& cache);
