@@ -151,6 +151,7 @@ InferenceQuestion inference_question(const ModelConfig& config, const PlanOption
   s.cache_type = cache_type_from_name(options.cache_type).value_or(CacheType::kF16);
   s.keeps_only_windows = options.keeps_only_windows;
   s.n_threads = options.n_threads;
+  question.shape.is_latent_expanded = options.is_latent_expanded;
   if (config.kind == ModelKind::kEncoderDecoder) {
     question.shape.n_source = options.n_source > 0 ? options.n_source : s.n_ctx;
   }

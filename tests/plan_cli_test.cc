@@ -143,7 +143,7 @@ TEST(PlanCli, TenThousandLayersTakeLittleTime) {
   config.emplace_back("num_hidden_layers", Value(int64_t{10'000}));
   config.emplace_back("layer_types", Value(std::move(types)));
   TempFolder folder;
-  std::ofstream(folder.path() / "config.json") << to_string(Value(std::move(config)));
+  std::ofstream(folder.path() / "config.json") << to_string(Value(std::move(config)), size_t{1} << 22);
   EXPECT_LT(seconds_of(folder.path().string()), 0.9);
   EXPECT_LT(seconds_of(folder.path().string() + " --gpu h100-80g"), 0.9);
 }

@@ -112,7 +112,7 @@ void add_scores(const ScorePairs& pairs, const PassShape& shape, PartWork* work)
 int64_t layer_cache_bytes(const ModelConfig& config, const AttentionSpec& attn, const PassShape& shape,
                           const WorkTypes& types) {
   if (config.kind == ModelKind::kEncoder) return 0;
-  const int64_t row = layer_cache_bytes_per_token(attn, types.cache_type);
+  const int64_t row = layer_cache_bytes_per_token(attn, types.cache_type, types.is_latent_expanded);
   const int64_t n_read = attn.mask == MaskKind::kWindow ? std::min(shape.n_past, attn.window) : shape.n_past;
   return sat_mul(shape.n_sequences, row, sat_add(n_read, shape.n_rows));
 }
@@ -121,7 +121,7 @@ void add_decoder_scores(const ModelConfig& config, const PassShape& shape, const
   const int64_t n_keys = sat_add(shape.n_past, shape.n_rows);
   for (const BlockSpec& block : config.blocks) {
     const AttentionSpec& attn = block.attn;
-    const int64_t width = score_width(attn, shape.n_past > 0);
+    const int64_t width = score_width(attn, shape.n_past > 0 && !types.is_latent_expanded);
     add_scores({visible_pairs(attn, shape.n_rows, shape.n_past), sat_mul(shape.n_rows, n_keys), width}, shape, work);
     work->cache_bytes = sat_add(work->cache_bytes, layer_cache_bytes(config, attn, shape, types));
     const int64_t q_and_z = sat_mul(attn.n_head, attn.d_head + attn.d_head_v, types.element_bytes);
