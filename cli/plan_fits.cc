@@ -98,19 +98,17 @@ std::vector<WeightFormat> formats_beside(const PlannedWeights& weights, const Pl
 Result<std::vector<PlanCell>> best_weights_row(const PlanModel& model, const InferenceQuestion& question,
                                                const std::optional<PlanDevice>& device, int64_t budget) {
   const SessionShape& s = question.shape.session;
-  const std::string name =
-      fmt::format("best weights, {} of {}", plural(s.n_sequences, "user"), human_count(s.n_ctx));
+  const std::string name = fmt::format("best weights, {} of {}", plural(s.n_sequences, "user"), human_count(s.n_ctx));
   const std::vector<WeightFormat> formats =
       device ? formats_of({"bf16", "fp8", "int4"})
              : formats_of({"f32", "bf16", "q8_0", "q6_k", "q5_k", "q4_k", "q3_k", "q2_k"});
   int64_t wider_bytes = 0;
   for (const WeightFormat& format : formats) {
     const PlannedWeights weights = planned_weights(model, question.options, format, question.shape.engine);
-    VITRO_TRY_ASSIGN(const PlanItem memory,
-                     memory_of(model, weights.plan, question.shape, question.options.n_devices));
+    VITRO_TRY_ASSIGN(const PlanItem memory, memory_of(model, weights.plan, question.shape, question.options.n_devices));
     if (memory.amount <= budget) {
-      return std::vector<PlanCell>{text_cell(name), text_cell(format_name(format)),
-                                   bytes_cell(memory.amount), wider_bytes > 0 ? bytes_cell(wider_bytes) : no_cell(),
+      return std::vector<PlanCell>{text_cell(name), text_cell(format_name(format)), bytes_cell(memory.amount),
+                                   wider_bytes > 0 ? bytes_cell(wider_bytes) : no_cell(),
                                    text_cell(wider_bytes > 0 ? "memory" : "widest")};
     }
     wider_bytes = memory.amount;
@@ -125,7 +123,7 @@ struct FormatRow {
   const std::optional<PlanDevice>& device;
   int64_t budget = 0;
 
-  bool has_times() const { return device && keeps_cache(model.config); }
+  bool has_times() const { return device && keeps_cache(model.config) && check_machine(device->bound); }
   Result<std::vector<PlanCell>> cells(const PlannedWeights& weights) const;
 
  private:
@@ -161,8 +159,7 @@ Result<std::vector<PlanCell>> FormatRow::cells(const PlannedWeights& weights) co
 // As certain as the plans that are searched.
 Result<Certainty> plan_certainty(const PlanModel& model, const PlannedWeights& weights,
                                  const InferenceQuestion& question) {
-  VITRO_TRY_ASSIGN(const PlanItem memory,
-                   memory_of(model, weights.plan, question.shape, question.options.n_devices));
+  VITRO_TRY_ASSIGN(const PlanItem memory, memory_of(model, weights.plan, question.shape, question.options.n_devices));
   return memory.certainty;
 }
 
@@ -195,7 +192,8 @@ Result<PlanTable> fits_table(const PlanModel& model, const PlannedWeights& weigh
     VITRO_TRY_ASSIGN(const Fit bare, find_bare_fit(model, weights.plan, question, budget));
     table.rows.push_back(fit_row("the same, weights and cache alone", bare, Varied::kContext));
   }
-  table.rows.push_back(fit_row(fmt::format("most users, contexts of {}", human_count(s.n_ctx)), most, Varied::kSequences));
+  table.rows.push_back(
+      fit_row(fmt::format("most users, contexts of {}", human_count(s.n_ctx)), most, Varied::kSequences));
   VITRO_TRY_ASSIGN(std::vector<PlanCell> best, best_weights_row(model, question, device, budget));
   table.rows.push_back(std::move(best));
   if (question.options.budget == 0 && n_devices == 1) {

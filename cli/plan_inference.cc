@@ -131,7 +131,14 @@ Value question_json(const PlanModel& model, const PlannedWeights& weights, const
                     {"users", Value(s.n_sequences)},
                     {"prompt", Value(question.n_prompt)},
                     {"rows_of_a_pass", Value(s.n_batch)},
-                    {"page_size", Value(s.page_size)}});
+                    {"page_size", Value(s.page_size)},
+                    {"source", Value(question.shape.n_source)},
+                    {"threads", Value(int64_t{s.n_threads})},
+                    {"window_cache", Value(s.keeps_only_windows)},
+                    {"mla", Value(std::string(question.shape.is_latent_expanded ? "expanded" : "latent"))},
+                    {"device", Value(question.options.device)},
+                    {"devices", Value(question.options.n_devices)},
+                    {"budget_bytes", Value(question.options.budget)}});
 }
 
 }  // namespace

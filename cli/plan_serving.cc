@@ -114,9 +114,8 @@ std::string work_title(const Passes& passes) {
 }
 
 PlanTable work_table(const Passes& passes, const std::optional<Times>& times) {
-  PlanTable table{.id = "work",
-                  .title = work_title(passes),
-                  .columns = work_columns(times.has_value(), passes.has_decode)};
+  PlanTable table{
+      .id = "work", .title = work_title(passes), .columns = work_columns(times.has_value(), passes.has_decode)};
   const std::vector<PartLine> lines = part_lines(passes);
   size_t part = 0;
   for (const PartLine& line : lines) {
@@ -249,10 +248,11 @@ Status add_serving(const PlanModel& model, const PlannedWeights& weights, const 
   VITRO_TRY_ASSIGN(const std::optional<PlanDevice> device, find_plan_device(model, question.options, weights));
   VITRO_TRY(check_tensor_parallel(model.config, question.options.n_devices));
   std::optional<Times> times;
-  if (device) {
-    VITRO_TRY_ASSIGN(
-        times, find_times(model.config, passes, work_of(model, weights, question.shape), *device));
-    report->heads.push_back(device_line(*device));
+  if (device) report->heads.push_back(device_line(*device));
+  const Status can_time = device ? check_machine(device->bound) : Status();
+  if (!can_time) report->heads.push_back("No times: " + can_time.error().message + ".");
+  if (device && can_time) {
+    VITRO_TRY_ASSIGN(times, find_times(model.config, passes, work_of(model, weights, question.shape), *device));
     report->roofline = roofline(passes, *times, *device);
   }
   report->tables.push_back(work_table(passes, times));

@@ -47,12 +47,11 @@ void add_recipe_options(CLI::App& app, TrainOptions& o, CLI::Option* train, cons
                   "with --recompute full: layers from one kept input to the next (1)")
       ->needs(train)
       ->group(group);
-  auto* loss =
-      add_parsed<LossKind>(
-          app, "--loss", parse_loss_kind, [&o](const LossKind& kind) { o.spec.policy.loss = kind; },
-          "what the loss keeps of the logits: naive, shared, in-place-f32, in-place or chunked (naive)")
-          ->needs(train)
-          ->group(group);
+  auto* loss = add_parsed<LossKind>(
+                   app, "--loss", parse_loss_kind, [&o](const LossKind& kind) { o.spec.policy.loss = kind; },
+                   "what the loss keeps of the logits: naive, shared, in-place-f32, in-place or chunked (naive)")
+                   ->needs(train)
+                   ->group(group);
   add_size_option(app, "--loss-rows", o.spec.policy.loss_rows, {}, parse_positions,
                   "with --loss chunked: rows of logits at a time (1024)")
       ->needs(loss)

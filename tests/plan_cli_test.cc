@@ -88,6 +88,64 @@ TEST(PlanCli, ContextLeftOnDevices) {
   EXPECT_EQ(left("80GiB"), 138'134);
 }
 
+// 4096 positions of 128 heads of 192 + 128 in 61 layers, or 512 + 64 a layer: 16 bits each.
+TEST(PlanCli, LatentCacheExpanded) {
+  const std::string model = "tests/golden/plan/deepseek-v3 --engine gpu --context 4096 --mla ";
+  EXPECT_EQ(amount(json_plan(model + "latent"), "memory", "cache"), 2LL * 61 * 4096 * 576);
+  EXPECT_EQ(amount(json_plan(model + "expanded"), "memory", "cache"), 2LL * 61 * 4096 * 128 * 320);
+}
+
+TEST(PlanCli, EncodersMakeNoTokens) {
+  const Value plan = json_plan("tests/golden/plan/bert-base --gpu a100-80g");
+  EXPECT_TRUE(at(plan, {"sections", "decode"}).is_null());
+  EXPECT_GT(cell(plan, "work", "part", "in all", "prefill_seconds"), 0);
+  EXPECT_TRUE(cell_value(plan, "work", "part", "in all", "decode_flops").is_null());
+  EXPECT_EQ(run_plan("tests/golden/plan/bert-base --gpu a100-80g").out.find("tokens/s"), std::string::npos);
+}
+
+TEST(PlanCli, ASourceOfItsOwnLengthStays) {
+  const auto longest = [](const std::string& source) {
+    return cell(json_plan("tests/golden/plan/t5-base --engine gpu --fit 2GiB --source " + source), "fits", "question",
+                "the same, weights and cache alone", "answer");
+  };
+  // A position of the text and one of the source cost the same: 12 layers of 2 x 768.
+  EXPECT_EQ(longest("1000") - longest("1256"), 256);
+}
+
+TEST(PlanCli, BestWeightsThatFit) {
+  const auto best = [](const std::string& budget) {
+    return cell_value(json_plan(kLlama7B + "--engine gpu --context 4096 --fit " + budget), "fits", "question",
+                      "best weights, 1 user of 4,096", "answer");
+  };
+  // 6.476e9 elements in the layers, 0.262e9 in 16 bits, 2.15 GB of cache, 0.12 GB of activations.
+  EXPECT_EQ(*best("40GB").as_string(), "f32");
+  EXPECT_EQ(*best("16GB").as_string(), "bf16");
+  EXPECT_EQ(*best("15.5GB").as_string(), "q8_0");
+  EXPECT_EQ(*best("7GB").as_string(), "q4_k");
+  EXPECT_TRUE(best("4GB").is_null());
+}
+
+TEST(PlanCli, FitsAreAsCertainAsTheirPlan) {
+  const Value plan = json_plan(kLlama7B + "--engine gpu --fit 24GB");
+  EXPECT_EQ(*at(plan, {"tables", "fits", "certainty"}).as_string(), "estimated");
+  EXPECT_EQ(*at(plan, {"tables", "weight_formats", "certainty"}).as_string(), "estimated");
+}
+
+// A100: 19.5 TFLOP/s in float32, 312 in bfloat16 (data sheet); the widest of 156 in TF32.
+TEST(PlanCli, TrainingComputesInTheTypeOfItsRecipe) {
+  const std::string run = kLlama7B + "--train --context 2048 --gpu a100-80g --recipe ";
+  const Value f32 = json_plan(run + "adamw-f32"), bf16 = json_plan(run + "adamw-bf16");
+  EXPECT_EQ(run_plan(run + "adamw-f32").out.find("312.0 TFLOP/s"), std::string::npos);
+  EXPECT_NE(run_plan(run + "adamw-bf16").out.find("312.0 TFLOP/s"), std::string::npos);
+  EXPECT_GT(amount(f32, "activations"), 1.9 * static_cast<double>(amount(bf16, "activations")));
+}
+
+TEST(PlanCli, FusedTrainingKeepsLess) {
+  const std::string run = kLlama7B + "--train --context 2048 ";
+  const auto kept = [](const Value& plan) { return amount(plan, "activations"); };
+  EXPECT_EQ(kept(json_plan(run)) - kept(json_plan(run + "--recompute-product")), 2LL * 32 * 2048 * 11008);
+}
+
 // ---- every configuration ----
 
 std::vector<std::filesystem::path> configurations() {
@@ -220,6 +278,13 @@ TEST(PlanCli, ComparesOwnerByOwner) {
   EXPECT_EQ(cell(plan, "parameters", "owner", "attention/k", "amount_2"), 134'217'728);
   EXPECT_EQ(cell(plan, "parameters", "owner", "attention/k", "difference"), 134'217'728 - 536'870'912);
   EXPECT_EQ(cell(plan, "parameters", "owner", "", "amount_2"), 8'030'261'248);
+  const Value timed =
+      json_plan("--compare tests/golden/plan/llama-7b tests/golden/plan/llama3-8b --gpu h100-80g --context 2048");
+  const Value alone = json_plan("tests/golden/plan/llama3-8b --gpu h100-80g --context 2048");
+  EXPECT_EQ(cell(timed, "prefill_seconds", "question", "in all", "answer_2"),
+            cell(alone, "work", "part", "in all", "prefill_seconds"));
+  EXPECT_EQ(cell(timed, "answer", "question", "longest context, 1 user", "answer_2"),
+            cell(alone, "fits", "question", "longest context, 1 user", "answer"));
 }
 
 TEST(PlanCli, PicturesShowAndObeyNothing) {

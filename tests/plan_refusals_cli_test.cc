@@ -39,6 +39,16 @@ TEST(PlanCli, NonsenseIsRefusedByName) {
       {kLlama7B + "--train --mfu 2", "--mfu", 2},
       {kLlama7B + "--train --recipe foo", "--recipe", 2},
       {kLlama7B + "--json --explain", "--json", 2},
+      {kLlama7B + "--train --weights q4_k", "--weights", 2},
+      {kLlama7B + "--train --gpu a100-80g --count 8", "--count", 2},
+      {kLlama7B + "--train --engine gpu", "--engine", 2},
+      {kLlama7B + "--loss-rows 5", "--loss", 2},
+      {kLlama7B + "--devices data/devices.json", "--gpu", 2},
+      {kLlama7B + "--compare-weights q8_0", "--fit", 2},
+      {kLlama7B + "--source 10", "--source", 1},
+      {kLlama7B + "--mla expanded", "--mla", 1},
+      {kLlama7B + "--mla none", "--mla", 2},
+      {"--compare tests/golden/plan/llama-7b tests/golden/plan/gpt2 --svg x.svg", "--svg", 2},
       {"tests/golden/plan/gpt2 --context 2000", "1024", 1},
       {"/no/such/model", "/no/such/model", 1},
       {"--compare tests/golden/plan/llama-7b", "--compare", 2},
@@ -52,6 +62,16 @@ TEST(PlanCli, NonsenseIsRefusedByName) {
     EXPECT_EQ(ran.code, c.code) << c.arguments << "\n" << ran.out;
     EXPECT_TRUE(ran.out.starts_with("vitro plan: ")) << ran.out;
     EXPECT_NE(ran.out.find(c.what), std::string::npos) << c.arguments << "\n" << ran.out;
+  }
+}
+
+TEST(PlanCli, RefusedTogetherWithTrainingAreNamedBoth) {
+  for (const char* option : {"--weights f32", "--embeddings f32", "--cache-type f32", "--window-cache", "--mla latent",
+                             "--page-size 8", "--threads 2", "--engine gpu", "--prompt 5", "--chunk 5",
+                             "--compare-weights f32", "--gpu a100-80g --count 2"}) {
+    const Ran ran = run_plan(kLlama7B + "--train " + option);
+    EXPECT_EQ(ran.code, 2) << ran.out;
+    EXPECT_NE(ran.out.find("--train"), std::string::npos) << ran.out;
   }
 }
 

@@ -64,7 +64,7 @@ inline int64_t amount(const Value& plan, std::string_view section, const std::st
 
 /// A cell of a table: of the row whose `key` column holds `name`; null where there is none.
 inline const Value& cell_value(const Value& plan, std::string_view table, std::string_view key, const std::string& name,
-                        std::string_view column) {
+                               std::string_view column) {
   static const Value kNothing;
   const Value::Array* rows = at(plan, {"tables", table, "rows"}).as_array();
   if (!rows) return kNothing;
@@ -78,7 +78,7 @@ inline const Value& cell_value(const Value& plan, std::string_view table, std::s
 
 /// The number in it; -1: there is none.
 inline double cell(const Value& plan, std::string_view table, std::string_view key, const std::string& name,
-            std::string_view column) {
+                   std::string_view column) {
   const Value& found = cell_value(plan, table, key, name, column);
   return found.as_int() ? static_cast<double>(*found.as_int()) : found.as_real() ? *found.as_real() : -1;
 }
