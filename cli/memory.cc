@@ -177,7 +177,8 @@ void print_memory(const PlanItem& planned, const PlanItem& held) {
     table.add({row.path, human_count(row.planned->amount), is_ours ? human_count(amount) : "",
                is_ours ? human_count(amount - row.planned->amount) : "",
                is_ours ? "" : std::string(certainty_name(row.planned->certainty))});
-    if (is_ours) n_planned += row.planned->amount, n_held += amount;
+    n_planned += is_ours ? row.planned->amount : 0;
+    n_held += amount;
   }
   table.add({"allocated by the engine", human_count(n_planned), human_count(n_held), human_count(n_held - n_planned)});
   table.add({"all", human_count(planned.amount), "", "", human_bytes(static_cast<uint64_t>(planned.amount))});

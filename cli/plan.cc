@@ -36,6 +36,7 @@ struct Question {
 };
 
 Result<PlanReport> report_of(const PlanModel& model, const Question& question) {
+  VITRO_TRY(check_options(question.options, model.config));
   if (question.train.is_training) return training_report(model, question.options, question.train);
   return inference_report(model, question.options);
 }
@@ -70,8 +71,10 @@ Status plan(const Question& question) {
   return {};
 }
 
-// Nothing if the number of models is as the other options want it.
-std::string wrong_models(const PlanOptions& options) {
+// Nothing if the options are complete, and the number of models is as they want it.
+std::string wrong_options(const PlanOptions& options) {
+  const bool has_budget = options.budget > 0 || !options.device.empty();
+  if (!options.other_weights.empty() && !has_budget) return "--compare-weights wants --fit BYTES or --gpu NAME";
   const size_t n = options.models.size();
   if (!options.arch.empty()) return n > 0 || options.is_compared ? "--arch stands in place of MODEL" : "";
   if (n == 0) return "MODEL is missing";
@@ -90,7 +93,7 @@ int plan_command(std::span<const std::string> args) {
   add_plan_options(app, question.options);
   add_train_options(app, question.train);
   if (const auto code = parse_args(app, kName, args)) return *code;
-  if (const std::string wrong = wrong_models(question.options); !wrong.empty()) {
+  if (const std::string wrong = wrong_options(question.options); !wrong.empty()) {
     talk("vitro plan: {} ('vitro plan --help' shows examples)\n", wrong);
     return 2;
   }

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <optional>
 
 #include "base/human.h"
 
@@ -97,6 +99,57 @@ PlanTable compare_section(std::span<const PlanReport> reports, const PlanSection
   return table;
 }
 
+// Columns of other tables that are worth a place beside each other.
+struct ComparedColumn {
+  std::string_view table, column, title;
+};
+constexpr auto kComparedColumns = std::to_array<ComparedColumn>({{"work", "prefill_seconds", "Time of the prompt"},
+                                                                 {"work", "decode_seconds", "Time of a token"},
+                                                                 {"fits", "answer", "What fits"},
+                                                                 {"time", "value", "Work and time"}});
+
+const PlanTable* find_table(const PlanReport& report, std::string_view id) {
+  const auto at =
+      std::find_if(report.tables.begin(), report.tables.end(), [&](const PlanTable& table) { return table.id == id; });
+  return at == report.tables.end() ? nullptr : &*at;
+}
+
+// The cell of the row that begins with such a text; an em dash where there is none.
+PlanCell cell_of(const PlanTable* table, std::string_view row_name, std::string_view column) {
+  if (!table) return no_cell();
+  const auto at =
+      std::find_if(table->columns.begin(), table->columns.end(), [&](const PlanColumn& c) { return c.id == column; });
+  for (const std::vector<PlanCell>& row : table->rows) {
+    if (at != table->columns.end() && row[0].text == row_name)
+      return row[static_cast<size_t>(at - table->columns.begin())];
+  }
+  return no_cell();
+}
+
+bool has_column(const PlanTable& table, std::string_view column) {
+  return std::any_of(table.columns.begin(), table.columns.end(), [&](const PlanColumn& c) { return c.id == column; });
+}
+
+// Rows as the first report has them; nothing where it has no such table.
+std::optional<PlanTable> compare_table(std::span<const PlanReport> reports, const ComparedColumn& compared) {
+  const PlanTable* like = find_table(reports.front(), compared.table);
+  if (!like || !has_column(*like, compared.column)) return std::nullopt;
+  PlanTable table{.id = std::string(compared.column), .title = std::string(compared.title)};
+  table.columns = {{"question", "", true}};
+  for (size_t i = 0; i < reports.size(); ++i) {
+    const PlanTable* other = find_table(reports[i], compared.table);
+    if (other) table.certainty = std::max(table.certainty, other->certainty);
+    table.columns.push_back({fmt::format("answer_{}", i + 1), reports[i].title});
+  }
+  for (const std::vector<PlanCell>& row : like->rows) {
+    std::vector<PlanCell> cells = {row[0]};
+    for (const PlanReport& report : reports)
+      cells.push_back(cell_of(find_table(report, compared.table), row[0].text, compared.column));
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
 }  // namespace
 
 PlanReport compare_reports(std::span<const PlanReport> reports) {
@@ -109,6 +162,9 @@ PlanReport compare_reports(std::span<const PlanReport> reports) {
   }
   out.question = Value(Value::Object{{"kind", Value(std::string("comparison"))}, {"of", Value(std::move(questions))}});
   for (const PlanSection& section : reports.front().sections) out.tables.push_back(compare_section(reports, section));
+  for (const ComparedColumn& compared : kComparedColumns) {
+    if (auto table = compare_table(reports, compared)) out.tables.push_back(*std::move(table));
+  }
   return out;
 }
 

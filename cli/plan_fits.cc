@@ -16,15 +16,28 @@ constexpr int64_t kMostSequences = int64_t{1} << 20;
 // What a search varies.
 enum class Varied : uint8_t { kContext, kSequences };
 
+// Bytes that a plan takes of each device.
+Result<PlanItem> memory_of(const PlanModel& model, const WeightsPlan& weights, const InferenceShape& shape,
+                           int64_t n_devices) {
+  VITRO_TRY_ASSIGN(const InferencePlan plan, plan_inference(model.config, weights, shape));
+  return device_memory(model.config, plan.memory, n_devices);
+}
+
+// A source of its own length stays; else it is as long as the context.
+int64_t source_length(const PlanModel& model, const PlanOptions& options, int64_t n_ctx) {
+  if (model.config.kind != ModelKind::kEncoderDecoder) return 0;
+  return options.n_source > 0 ? options.n_source : n_ctx;
+}
+
 Result<Fit> find_fit(const PlanModel& model, const WeightsPlan& weights, const InferenceQuestion& question,
                      Varied varied, int64_t budget) {
   InferenceShape shape = question.shape;
   const auto bytes_of = [&](int64_t n) -> Result<int64_t> {
     (varied == Varied::kContext ? shape.session.n_ctx : shape.session.n_sequences) = n;
     shape.session.n_logits = shape.session.n_sequences;
-    if (model.config.kind == ModelKind::kEncoderDecoder) shape.n_source = shape.session.n_ctx;
-    VITRO_TRY_ASSIGN(const InferencePlan plan, plan_inference(model.config, weights, shape));
-    return device_memory(model.config, plan.memory, question.options.n_devices).amount;
+    shape.n_source = source_length(model, question.options, shape.session.n_ctx);
+    VITRO_TRY_ASSIGN(const PlanItem memory, memory_of(model, weights, shape, question.options.n_devices));
+    return memory.amount;
   };
   const int64_t limit = varied == Varied::kContext ? n_reachable(model.config) : kMostSequences;
   return largest_fit(bytes_of, budget, limit);
@@ -34,40 +47,74 @@ Result<Fit> find_fit(const PlanModel& model, const WeightsPlan& weights, const I
 Result<Fit> find_bare_fit(const PlanModel& model, const WeightsPlan& weights, const InferenceQuestion& question,
                           int64_t budget) {
   const SessionShape& s = question.shape.session;
-  const CachePolicy policy{.type = s.cache_type, .page_size = 1, .keeps_only_windows = s.keeps_only_windows};
+  const CachePolicy policy{.type = s.cache_type,
+                           .page_size = 1,
+                           .keeps_only_windows = s.keeps_only_windows,
+                           .is_latent_expanded = question.shape.is_latent_expanded};
   const int64_t n_devices = question.options.n_devices;
   const int64_t weight_bytes = device_weight_bytes(weights.total().n_bytes, n_devices);
   const auto bytes_of = [&](int64_t n) -> Result<int64_t> {
-    const int64_t cache = cache_item(model.config, policy, n, s.n_sequences, question.shape.n_source).amount;
+    const int64_t n_source = source_length(model, question.options, n);
+    const int64_t cache = cache_item(model.config, policy, n, s.n_sequences, n_source).amount;
     return sat_add(weight_bytes, device_cache_bytes(model.config, cache, n_devices));
   };
   return largest_fit(bytes_of, budget, n_reachable(model.config));
 }
 
-std::vector<PlanCell> fit_row(std::string question, const Fit& fit) {
-  const bool is_limit = fit.limit == FitLimit::kLimit;
+std::string_view limit_words(const Fit& fit, Varied varied) {
+  if (fit.n == 0) return "does not fit";
+  if (fit.limit != FitLimit::kLimit) return "memory";
+  return varied == Varied::kContext ? "positions" : "none found";
+}
+
+std::vector<PlanCell> fit_row(std::string question, const Fit& fit, Varied varied) {
   return {text_cell(std::move(question)), count_cell(fit.n), fit.n > 0 ? bytes_cell(fit.n_bytes) : no_cell(),
           fit.next_bytes > 0 ? bytes_cell(fit.next_bytes) : no_cell(),
-          text_cell(fit.n == 0 ? "does not fit"
-                    : is_limit ? "positions"
-                               : "memory")};
+          text_cell(std::string(limit_words(fit, varied)))};
 }
 
 bool keeps_cache(const ModelConfig& config) { return config.kind != ModelKind::kEncoder; }
 
 // ---- types of the weights ----
 
+// From the widest on, as people run them here and on devices.
+std::vector<WeightFormat> formats_of(const std::vector<std::string_view>& names) {
+  std::vector<WeightFormat> formats;
+  for (const std::string_view name : names) formats.push_back(parse_weight_format(name).value());
+  return formats;
+}
+
 std::vector<WeightFormat> formats_beside(const PlannedWeights& weights, const PlanOptions& options,
                                          const std::optional<PlanDevice>& device) {
-  std::vector<std::string_view> names = {"bf16", "q8_0", "q4_k"};
-  if (device) names = {"bf16", "fp8", "int4"};
   std::vector<WeightFormat> formats = options.other_weights;
-  for (const std::string_view name : names) {
-    const auto format = parse_weight_format(name);
-    if (options.other_weights.empty() && format) formats.push_back(*format);
+  if (formats.empty()) {
+    formats = device ? formats_of({"bf16", "fp8", "int4"}) : formats_of({"bf16", "q8_0", "q4_k"});
   }
   std::erase_if(formats, [&](const WeightFormat& format) { return format_name(format) == weights.matrix_type; });
   return formats;
+}
+
+// The widest type with which the question fits; "one more" are the bytes of the next wider one.
+Result<std::vector<PlanCell>> best_weights_row(const PlanModel& model, const InferenceQuestion& question,
+                                               const std::optional<PlanDevice>& device, int64_t budget) {
+  const SessionShape& s = question.shape.session;
+  const std::string name = fmt::format("best weights, {} of {}", plural(s.n_sequences, "user"), human_count(s.n_ctx));
+  const std::vector<WeightFormat> formats =
+      device ? formats_of({"bf16", "fp8", "int4"})
+             : formats_of({"f32", "bf16", "q8_0", "q6_k", "q5_k", "q4_k", "q3_k", "q2_k"});
+  int64_t wider_bytes = 0;
+  for (const WeightFormat& format : formats) {
+    const PlannedWeights weights = planned_weights(model, question.options, format, question.shape.engine);
+    VITRO_TRY_ASSIGN(const PlanItem memory, memory_of(model, weights.plan, question.shape, question.options.n_devices));
+    if (memory.amount <= budget) {
+      return std::vector<PlanCell>{text_cell(name), text_cell(format_name(format)), bytes_cell(memory.amount),
+                                   wider_bytes > 0 ? bytes_cell(wider_bytes) : no_cell(),
+                                   text_cell(wider_bytes > 0 ? "memory" : "widest")};
+    }
+    wider_bytes = memory.amount;
+  }
+  return std::vector<PlanCell>{text_cell(name), no_cell(), no_cell(), bytes_cell(wider_bytes),
+                               text_cell("does not fit")};
 }
 
 struct FormatRow {
@@ -76,18 +123,14 @@ struct FormatRow {
   const std::optional<PlanDevice>& device;
   int64_t budget = 0;
 
-  bool has_times() const { return device && keeps_cache(model.config); }
+  bool has_times() const { return device && keeps_cache(model.config) && check_machine(device->bound); }
   Result<std::vector<PlanCell>> cells(const PlannedWeights& weights) const;
 
  private:
   Result<ServingTimes> times(const PlannedWeights& weights, int64_t n_sequences) const {
-    const WorkOf work = [&](const PassShape& shape) {
-      return pass_work(model.config, weights.plan, shape, work_types(question.shape));
-    };
     VITRO_TRY_ASSIGN(const Machine machine, usual_machine(*device, model, question.options, weights.matrix_type));
-    const Serving serving{
-        .n_prompt = question.n_prompt, .n_past = question.shape.session.n_ctx - 1, .n_sequences = n_sequences};
-    return serving_times(model.config, work, serving, machine);
+    return serving_times(model.config, work_of(model, weights, question.shape), serving_of(question, n_sequences),
+                         machine);
   }
 };
 
@@ -113,6 +156,13 @@ Result<std::vector<PlanCell>> FormatRow::cells(const PlannedWeights& weights) co
   return row;
 }
 
+// As certain as the plans that are searched.
+Result<Certainty> plan_certainty(const PlanModel& model, const PlannedWeights& weights,
+                                 const InferenceQuestion& question) {
+  VITRO_TRY_ASSIGN(const PlanItem memory, memory_of(model, weights.plan, question.shape, question.options.n_devices));
+  return memory.certainty;
+}
+
 }  // namespace
 
 int64_t plan_budget(const PlanOptions& options, const std::optional<PlanDevice>& device) {
@@ -121,13 +171,15 @@ int64_t plan_budget(const PlanOptions& options, const std::optional<PlanDevice>&
 }
 
 Result<PlanTable> fits_table(const PlanModel& model, const PlannedWeights& weights, const InferenceQuestion& question,
-                             int64_t budget) {
+                             const std::optional<PlanDevice>& device, int64_t budget) {
   const int64_t n_devices = question.options.n_devices;
   const std::string where = n_devices > 1 ? fmt::format(" on each of {}", n_devices) : "";
   const SessionShape& s = question.shape.session;
-  const std::string users = fmt::format("{} user{}", human_count(s.n_sequences), s.n_sequences == 1 ? "" : "s");
+  const std::string users = plural(s.n_sequences, "user");
+  VITRO_TRY_ASSIGN(const Certainty certainty, plan_certainty(model, weights, question));
   PlanTable table{.id = "fits",
                   .title = fmt::format("What fits into {}{}", decimal_text(static_cast<double>(budget), "B"), where),
+                  .certainty = certainty,
                   .columns = {{"question", "", true},
                               {"answer", "answer"},
                               {"bytes", "bytes"},
@@ -135,12 +187,15 @@ Result<PlanTable> fits_table(const PlanModel& model, const PlannedWeights& weigh
                               {"limit", "limit", true}}};
   VITRO_TRY_ASSIGN(const Fit context, find_fit(model, weights.plan, question, Varied::kContext, budget));
   VITRO_TRY_ASSIGN(const Fit most, find_fit(model, weights.plan, question, Varied::kSequences, budget));
-  table.rows.push_back(fit_row(fmt::format("longest context, {}", users), context));
+  table.rows.push_back(fit_row(fmt::format("longest context, {}", users), context, Varied::kContext));
   if (keeps_cache(model.config)) {
     VITRO_TRY_ASSIGN(const Fit bare, find_bare_fit(model, weights.plan, question, budget));
-    table.rows.push_back(fit_row("the same, weights and cache alone", bare));
+    table.rows.push_back(fit_row("the same, weights and cache alone", bare, Varied::kContext));
   }
-  table.rows.push_back(fit_row(fmt::format("most users, contexts of {}", human_count(s.n_ctx)), most));
+  table.rows.push_back(
+      fit_row(fmt::format("most users, contexts of {}", human_count(s.n_ctx)), most, Varied::kSequences));
+  VITRO_TRY_ASSIGN(std::vector<PlanCell> best, best_weights_row(model, question, device, budget));
+  table.rows.push_back(std::move(best));
   if (question.options.budget == 0 && n_devices == 1) {
     VITRO_TRY_ASSIGN(const DeviceFit fewest, fit_devices(model.config, weights.plan, question.shape, budget));
     table.rows.push_back({text_cell("fewest devices (a power of two)"),
@@ -154,10 +209,11 @@ Result<PlanTable> fits_table(const PlanModel& model, const PlannedWeights& weigh
 Result<PlanTable> formats_table(const PlanModel& model, const PlannedWeights& weights,
                                 const InferenceQuestion& question, const std::optional<PlanDevice>& device,
                                 int64_t budget) {
+  VITRO_TRY_ASSIGN(const Certainty certainty, plan_certainty(model, weights, question));
   PlanTable table{
       .id = "weight_formats",
       .title = fmt::format("Other weights, contexts of {}", human_count(question.shape.session.n_ctx)),
-      .certainty = device ? device->usual.efficiency.certainty : Certainty::kExact,
+      .certainty = device ? std::max(certainty, device->usual.efficiency.certainty) : certainty,
       .columns = {{"weights", "weights", true}, {"bytes", "bytes"}, {"users", "users"}, {"context", "longest"}}};
   const FormatRow row{model, question, device, budget};
   if (row.has_times()) {

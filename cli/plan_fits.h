@@ -14,7 +14,7 @@ int64_t plan_budget(const PlanOptions& options, const std::optional<PlanDevice>&
 
 /// Only with a budget. Errors of the plans tried.
 Result<PlanTable> fits_table(const PlanModel& model, const PlannedWeights& weights, const InferenceQuestion& question,
-                             int64_t budget);
+                             const std::optional<PlanDevice>& device, int64_t budget);
 /// A row for the weights of the question and each type beside it. Without a device the times are left out.
 Result<PlanTable> formats_table(const PlanModel& model, const PlannedWeights& weights,
                                 const InferenceQuestion& question, const std::optional<PlanDevice>& device,

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <map>
 
 #include "base/human.h"
 #include "base/saturating.h"
@@ -59,45 +59,48 @@ PlanSection memory_section(const PlanModel& model, const InferencePlan& plan, co
 
 // ---- parameters ----
 
-// Parameters of one layer by group: "attention 67,108,864 + feed-forward 135,266,304 + norms 8,192 = 202,383,360".
-std::string layer_sum(const PlanModel& model, int64_t layer) {
-  const std::string prefix = fmt::format("blocks.{}.", layer);
-  std::vector<std::pair<std::string_view, int64_t>> groups;
-  int64_t total = 0;
-  for (const TensorSlot& slot : model.slots) {
-    const auto component = component_of(slot.name);
-    if (slot.is_optional || !component || !slot.name.starts_with(prefix)) continue;
-    const std::string_view group = component_group(*component);
-    auto at = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == group; });
-    if (at == groups.end()) at = groups.insert(at, {group, 0});
-    at->second = sat_add(at->second, slot.shape.n_elements());
-    total = sat_add(total, slot.shape.n_elements());
-  }
-  std::string out;
+// Parameters of a layer by group.
+using GroupSums = std::map<std::string_view, int64_t>;
+
+// "attention 67,108,864 + feed-forward 135,266,304 + norms 8,192 = 202,383,360".
+std::string sum_words(const GroupSums& sums) {
+  std::vector<std::pair<std::string_view, int64_t>> groups(sums.begin(), sums.end());
   std::stable_sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
-  for (const auto& [group, n] : groups) out += fmt::format("{}{} {}", out.empty() ? "" : " + ", group, human_count(n));
+  int64_t total = 0;
+  std::string out;
+  for (const auto& [group, n] : groups) {
+    total = sat_add(total, n);
+    out += fmt::format("{}{} {}", out.empty() ? "" : " + ", group, human_count(n));
+  }
   return fmt::format("{} = {}", out, human_count(total));
 }
 
-// Layers of the same sum in one line.
+// Of every layer, in one pass over the slots.
+std::vector<GroupSums> layer_sums(const PlanModel& model) {
+  std::vector<GroupSums> layers(model.config.blocks.size());
+  for (const TensorSlot& slot : model.slots) {
+    const auto component = component_of(slot.name);
+    const SlotPlace place = place_of(slot.name);
+    if (slot.is_optional || !component || place.is_encoder || place.layer < 0) continue;
+    int64_t& sum = layers[static_cast<size_t>(place.layer)][component_group(*component)];
+    sum = sat_add(sum, slot.shape.n_elements());
+  }
+  return layers;
+}
+
+// Layers of the same sum in one line, in order of first use.
 std::vector<std::string> layer_lines(const PlanModel& model) {
-  std::vector<std::pair<std::string, std::vector<int64_t>>> kinds;
-  for (int64_t layer = 0; layer < model.config.n_layer(); ++layer) {
-    const bool is_as_before = layer > 0 && model.config.blocks[static_cast<size_t>(layer)] ==
-                                               model.config.blocks[static_cast<size_t>(layer - 1)];
-    if (is_as_before) {
-      kinds.back().second.push_back(layer);
-      continue;
-    }
-    std::string sum = layer_sum(model, layer);
-    auto at = std::find_if(kinds.begin(), kinds.end(), [&](const auto& kind) { return kind.first == sum; });
-    if (at != kinds.end()) std::rotate(at, at + 1, kinds.end());
-    if (at == kinds.end()) kinds.push_back({std::move(sum), {}});
-    kinds.back().second.push_back(layer);
+  const std::vector<GroupSums> sums = layer_sums(model);
+  std::map<GroupSums, std::vector<int64_t>> layers;
+  std::vector<const GroupSums*> order;
+  for (size_t i = 0; i < sums.size(); ++i) {
+    std::vector<int64_t>& same = layers[sums[i]];
+    if (same.empty()) order.push_back(&sums[i]);
+    same.push_back(static_cast<int64_t>(i));
   }
   std::vector<std::string> lines;
-  for (const auto& [sum, layers] : kinds)
-    lines.push_back(fmt::format("Each of layers {}: {}.", layer_ranges(layers), sum));
+  for (const GroupSums* sum : order)
+    lines.push_back(fmt::format("Each of layers {}: {}.", layer_ranges(layers[*sum]), sum_words(*sum)));
   return lines;
 }
 
@@ -128,7 +131,14 @@ Value question_json(const PlanModel& model, const PlannedWeights& weights, const
                     {"users", Value(s.n_sequences)},
                     {"prompt", Value(question.n_prompt)},
                     {"rows_of_a_pass", Value(s.n_batch)},
-                    {"page_size", Value(s.page_size)}});
+                    {"page_size", Value(s.page_size)},
+                    {"source", Value(question.shape.n_source)},
+                    {"threads", Value(int64_t{s.n_threads})},
+                    {"window_cache", Value(s.keeps_only_windows)},
+                    {"mla", Value(std::string(question.shape.is_latent_expanded ? "expanded" : "latent"))},
+                    {"device", Value(question.options.device)},
+                    {"devices", Value(question.options.n_devices)},
+                    {"budget_bytes", Value(question.options.budget)}});
 }
 
 }  // namespace
@@ -148,6 +158,7 @@ InferenceQuestion inference_question(const ModelConfig& config, const PlanOption
   s.cache_type = cache_type_from_name(options.cache_type).value_or(CacheType::kF16);
   s.keeps_only_windows = options.keeps_only_windows;
   s.n_threads = options.n_threads;
+  question.shape.is_latent_expanded = options.is_latent_expanded;
   if (config.kind == ModelKind::kEncoderDecoder) {
     question.shape.n_source = options.n_source > 0 ? options.n_source : s.n_ctx;
   }

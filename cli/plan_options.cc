@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "base/human.h"
@@ -38,7 +39,7 @@ void add_size_options(CLI::App& app, PlanOptions& o) {
   add("--d-model", sizes.d_model, "width of the residual stream");
   add("--n-layer", sizes.n_layer, "layers");
   add("--n-head", sizes.n_head, "query heads (default: by the family's usual width of a head)");
-  add("--n-kv-head", sizes.n_kv_head, "heads of keys and values (default: as many as query heads)");
+  add("--n-kv-head", sizes.n_kv_head, "heads of keys and values (default: by the family, most as many as query heads)");
   add("--d-head", sizes.d_head, "width of a head");
   add("--d-ff", sizes.d_ff, "width of the feed-forward part (default: by the family's rule)");
   add("--vocab-size", sizes.vocab_size, "rows of the embedding");
@@ -76,6 +77,11 @@ void add_inference_options(CLI::App& app, PlanOptions& o) {
       ->group(kGroup);
   add_cache_type_option(app, o.cache_type, false);
   add_window_cache_option(app, o.keeps_only_windows);
+  app.add_option_function<std::string>(
+         "--mla", [&o](const std::string& form) { o.is_latent_expanded = form == "expanded"; },
+         "what latent attention caches: latent vectors, or expanded to keys and values of every head (latent)")
+      ->check(CLI::IsMember({"latent", "expanded"}))
+      ->group("Memory");
   app.add_option("--page-size", o.page_size, "positions in a cache page, a multiple of 8")
       ->capture_default_str()
       ->check(at_least(1))
@@ -107,6 +113,7 @@ void add_question_options(CLI::App& app, PlanOptions& o) {
       ->needs(gpu)
       ->group(kGroup);
   app.add_option("--devices", o.device_file, "a catalogue of your own, in the form of data/devices.json")
+      ->needs(gpu)
       ->group(kGroup);
   add_size_option(app, "--fit", o.budget, {}, parse_bytes,
                   "what fits into so many bytes, like 24GiB or 24GB: longest context, most users, best weights")
@@ -129,6 +136,7 @@ void add_output_options(CLI::App& app, PlanOptions& o) {
       ->excludes(json)
       ->group(kGroup);
   auto* svg = app.add_option("--svg", o.svg, "also draw the memory, and the roofline of a device, into this file")
+                  ->excludes(app.get_option("--compare"))
                   ->group(kGroup);
   app.add_flag("--force", o.may_replace, "with --svg: replace a file that exists")->needs(svg)->group(kGroup);
 }
@@ -158,6 +166,17 @@ void add_plan_options(CLI::App& app, PlanOptions& options) {
   add_inference_options(app, options);
   add_question_options(app, options);
   add_output_options(app, options);
+}
+
+Status check_options(const PlanOptions& options, const ModelConfig& config) {
+  if (options.n_source > 0 && config.kind != ModelKind::kEncoderDecoder) {
+    return fail(ErrorCode::kInvalidArgument, "--source: {} has no encoder that reads a source; --context is its text",
+                config.family);
+  }
+  const bool is_latent = std::any_of(config.blocks.begin(), config.blocks.end(),
+                                     [](const BlockSpec& block) { return block.attn.kv_lora_rank > 0; });
+  if (!options.is_latent_expanded || is_latent) return {};
+  return fail(ErrorCode::kInvalidArgument, "--mla: {} has no latent attention", config.family);
 }
 
 }  // namespace vitro

@@ -31,6 +31,7 @@ struct PlanOptions {
   std::string cache_type = "f16";
   int64_t page_size = 16;
   bool keeps_only_windows = false;
+  bool is_latent_expanded = false;  ///< --mla expanded
   int n_threads = 1;
   std::optional<WeightFormat> weights;     ///< nothing: the file's types, bf16 where there is no file
   std::optional<WeightFormat> embeddings;  ///< nothing: 16 bits, or what --weights says where that is more
@@ -63,5 +64,7 @@ CLI::Option* add_size_option(CLI::App& app, const std::string& name, int64_t& va
 
 /// Checked while they are parsed; messages name the option.
 void add_plan_options(CLI::App& app, PlanOptions& options);
+/// What only a known model shows to be wrong: InvalidArgument names the option.
+Status check_options(const PlanOptions& options, const ModelConfig& config);
 
 }  // namespace vitro

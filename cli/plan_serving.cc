@@ -16,33 +16,42 @@ constexpr int64_t kHalfBytes = 2, kFloatBytes = 4;
 
 // The two passes that an operator asks about: a prompt as a whole, and a token of every sequence behind a full context.
 struct Passes {
-  PassShape prefill, decode;
+  Serving serving;
+  bool has_decode = true;  ///< encoders make no tokens
+  PassShape prefill;
   PassWork prefill_work, decode_work;
 };
 
 Passes plan_passes(const PlanModel& model, const PlannedWeights& weights, const InferenceQuestion& question) {
-  Passes passes;
-  passes.prefill = {.n_rows = question.n_prompt, .n_source = question.shape.n_source, .has_new_source = true};
-  passes.decode = {.n_rows = 1,
-                   .n_past = question.shape.session.n_ctx - 1,
-                   .n_sequences = question.shape.session.n_sequences,
-                   .n_source = question.shape.n_source};
-  const WorkTypes types = work_types(question.shape);
-  passes.prefill_work = pass_work(model.config, weights.plan, passes.prefill, types);
-  passes.decode_work = pass_work(model.config, weights.plan, passes.decode, types);
+  const WorkOf work = work_of(model, weights, question.shape);
+  Passes passes{.serving = serving_of(question, question.shape.session.n_sequences),
+                .has_decode = model.config.kind != ModelKind::kEncoder};
+  const Serving& s = passes.serving;
+  passes.prefill = {.n_rows = s.n_prompt, .n_source = s.n_source, .has_new_source = s.n_source > 0};
+  passes.prefill_work = work(passes.prefill);
+  if (passes.has_decode) {
+    passes.decode_work = work({.n_past = s.n_past, .n_sequences = s.n_sequences, .n_source = s.n_source});
+  }
   return passes;
 }
 
-// Times of the two passes on a device, at best and as usual.
+// On a device, at best and as usual.
 struct Times {
-  PassTime prefill, decode, usual_prefill, usual_decode;
+  ServingTimes best, usual;
 };
 
-Times time_passes(const ModelConfig& config, const Passes& passes, const PlanDevice& device) {
-  return {time_pass(config, passes.prefill_work, passes.prefill, device.bound),
-          time_pass(config, passes.decode_work, passes.decode, device.bound),
-          time_pass(config, passes.prefill_work, passes.prefill, device.usual),
-          time_pass(config, passes.decode_work, passes.decode, device.usual)};
+// Of an encoder the pass over its text alone.
+Result<ServingTimes> pass_times(const ModelConfig& config, const Passes& passes, const WorkOf& work,
+                                const Machine& machine) {
+  if (passes.has_decode) return serving_times(config, work, passes.serving, machine);
+  return ServingTimes{.prefill = time_pass(config, passes.prefill_work, passes.prefill, machine)};
+}
+
+Result<Times> find_times(const ModelConfig& config, const Passes& passes, const WorkOf& work,
+                         const PlanDevice& device) {
+  VITRO_TRY_ASSIGN(ServingTimes best, pass_times(config, passes, work, device.bound));
+  VITRO_TRY_ASSIGN(ServingTimes usual, pass_times(config, passes, work, device.usual));
+  return Times{std::move(best), std::move(usual)};
 }
 
 // ---- the table of parts ----
@@ -69,7 +78,7 @@ std::vector<PartLine> part_lines(const Passes& passes) {
 }
 
 // With times some figures have no room on a screen; JSON and explanations have them all.
-std::vector<PlanColumn> work_columns(bool has_times) {
+std::vector<PlanColumn> work_columns(bool has_times, bool has_decode) {
   const auto column = [](const char* id, const char* title, bool is_on_screen = true) {
     return PlanColumn{.id = id, .title = title, .is_on_screen = is_on_screen};
   };
@@ -79,6 +88,7 @@ std::vector<PlanColumn> work_columns(bool has_times) {
                                      column("prefill_bytes", "bytes", !has_times),
                                      column("prefill_flops_a_byte", "FLOP/B")};
   if (has_times) columns.insert(columns.end(), {column("prefill_seconds", "at best"), column("prefill_bound_by", "")});
+  if (!has_decode) return columns;
   columns.insert(columns.end(),
                  {column("decode_flops", "| FLOPs", !has_times),
                   column("decode_bytes", has_times ? "| bytes" : "bytes"), column("decode_flops_a_byte", "FLOP/B")});
@@ -96,30 +106,36 @@ void add_time_cells(double seconds, BoundBy bound, std::vector<PlanCell>* row) {
   row->push_back(bound_cell(bound));
 }
 
+std::string work_title(const Passes& passes) {
+  const Serving& s = passes.serving;
+  if (!passes.has_decode) return fmt::format("A text of {} in one pass", human_count(s.n_prompt));
+  return fmt::format("A prompt of {} in one pass | a token of {} behind {}", human_count(s.n_prompt),
+                     human_count(s.n_sequences), human_count(s.n_past));
+}
+
 PlanTable work_table(const Passes& passes, const std::optional<Times>& times) {
   PlanTable table{
-      .id = "work",
-      .title = fmt::format("A prompt of {} in one pass | a token of {} behind {}", human_count(passes.prefill.n_rows),
-                           human_count(passes.decode.n_sequences), human_count(passes.decode.n_past)),
-      .columns = work_columns(times.has_value())};
+      .id = "work", .title = work_title(passes), .columns = work_columns(times.has_value(), passes.has_decode)};
   const std::vector<PartLine> lines = part_lines(passes);
   size_t part = 0;
   for (const PartLine& line : lines) {
     const bool is_total = &line == &lines.back();
     while (!is_total && part_name(static_cast<Part>(part)) != line.name) ++part;
+    const auto add_times = [&](const PassTime& pass, std::vector<PlanCell>* row) {
+      add_time_cells(is_total ? pass.seconds : pass.parts[part].seconds, is_total ? pass.bound : pass.parts[part].bound,
+                     row);
+    };
     std::vector<PlanCell> row = {{short_name(line.name), Value(line.name)},
                                  flops_cell(line.prefill.flops),
                                  flops_cell(line.prefill.flops_dense),
                                  bytes_cell(line.prefill.n_bytes()),
                                  real_cell(line.prefill.intensity(), 0)};
-    const auto add_times = [&](const PassTime& pass) {
-      add_time_cells(is_total ? pass.seconds : pass.parts[part].seconds, is_total ? pass.bound : pass.parts[part].bound,
-                     &row);
-    };
-    if (times) add_times(times->prefill);
-    row.insert(row.end(), {flops_cell(line.decode.flops), bytes_cell(line.decode.n_bytes()),
-                           real_cell(line.decode.intensity(), 1)});
-    if (times) add_times(times->decode);
+    if (times) add_times(times->best.prefill, &row);
+    if (passes.has_decode) {
+      row.insert(row.end(), {flops_cell(line.decode.flops), bytes_cell(line.decode.n_bytes()),
+                             real_cell(line.decode.intensity(), 1)});
+      if (times) add_times(times->best.decode, &row);
+    }
     table.rows.push_back(std::move(row));
   }
   table.formulas = {"FLOPs: a multiply-add is two; 2 x rows x elements of each matrix that the rows pass",
@@ -132,20 +148,28 @@ PlanTable work_table(const Passes& passes, const std::optional<Times>& times) {
 
 // ---- what an operator asks ----
 
+std::string speed_words(const ServingTimes& times, bool has_decode) {
+  const std::string first = seconds_cell(times.prefill.seconds).text;
+  if (!has_decode) return fmt::format("{} a text", first);
+  return fmt::format("first token after {}, then {} a token = {:.1f} tokens/s", first,
+                     seconds_cell(times.decode.seconds).text, times.tokens_per_s);
+}
+
+std::string bound_words(const Passes& passes, const ServingTimes& best) {
+  if (!passes.has_decode) return fmt::format("The pass is bound by {}", bound_name(best.prefill.bound));
+  return fmt::format("The prompt is bound by {}, the token by {}", bound_name(best.prefill.bound),
+                     bound_name(best.decode.bound));
+}
+
 std::vector<std::string> speed_notes(const Passes& passes, const Times& times, const PlanDevice& device) {
-  const auto n = static_cast<double>(passes.decode.n_sequences);
-  const auto text = [](const PassTime& pass) { return seconds_cell(pass.seconds).text; };
-  const std::string_view together = passes.decode.n_sequences > 1 ? " together" : "";
   const Efficiency& usual = device.usual.efficiency;
-  return {
-      fmt::format("At best: first token after {}, then {} a token = {:.1f} tokens/s{}.", text(times.prefill),
-                  text(times.decode), n / times.decode.seconds, together),
-      fmt::format("Usually: {}, {} and {:.1f} tokens/s, at {:.0f}% of the peak and {:.0f}% of the bandwidth.",
-                  text(times.usual_prefill), text(times.usual_decode), n / times.usual_decode.seconds,
-                  100 * usual.compute, 100 * usual.bandwidth),
-      fmt::format("The prompt is bound by {}, the token by {}: less than {:.0f} FLOP/B is memory. All pairs: {}FLOP.",
-                  bound_name(times.prefill.bound), bound_name(times.decode.bound), ridge_point(device.bound),
-                  decimal_text(static_cast<double>(passes.prefill_work.total().flops_dense), ""))};
+  const std::string_view together = passes.has_decode && passes.serving.n_sequences > 1 ? " together" : "";
+  return {fmt::format("At best: {}{}.", speed_words(times.best, passes.has_decode), together),
+          fmt::format("Usually: {}, at {:.0f}% of the peak and {:.0f}% of the bandwidth.",
+                      speed_words(times.usual, passes.has_decode), 100 * usual.compute, 100 * usual.bandwidth),
+          fmt::format("{}: less than {:.0f} FLOP/B is memory. All pairs: {}FLOP.", bound_words(passes, times.best),
+                      ridge_point(device.bound),
+                      decimal_text(static_cast<double>(passes.prefill_work.total().flops_dense), ""))};
 }
 
 void add_points(std::string_view pass_name, const PassWork& work, const PassTime& time, RooflinePlot* plot) {
@@ -163,8 +187,8 @@ RooflinePlot roofline(const Passes& passes, const Times& times, const PlanDevice
   RooflinePlot plot{.title = fmt::format("Roofline of {}{}", n > 1 ? fmt::format("{:.0f} x ", n) : "", d.title),
                     .peak = n * d.peak(device.bound.compute).value,
                     .bandwidth = n * d.bandwidth.value};
-  add_points("prompt", passes.prefill_work, times.prefill, &plot);
-  add_points("token", passes.decode_work, times.decode, &plot);
+  add_points("prompt", passes.prefill_work, times.best.prefill, &plot);
+  add_points("token", passes.decode_work, times.best.decode, &plot);
   return plot;
 }
 
@@ -199,20 +223,36 @@ PlanSection work_section(std::string id, std::string title, const PassWork& work
 
 WorkTypes work_types(const InferenceShape& shape) {
   return {.cache_type = shape.session.cache_type,
-          .element_bytes = shape.engine == EngineKind::kVitro ? kFloatBytes : kHalfBytes};
+          .element_bytes = shape.engine == EngineKind::kVitro ? kFloatBytes : kHalfBytes,
+          .is_latent_expanded = shape.is_latent_expanded};
+}
+
+WorkOf work_of(const PlanModel& model, const PlannedWeights& weights, const InferenceShape& shape) {
+  return [&model, &weights, types = work_types(shape)](const PassShape& pass) {
+    return pass_work(model.config, weights.plan, pass, types);
+  };
+}
+
+Serving serving_of(const InferenceQuestion& question, int64_t n_sequences) {
+  return {.n_prompt = question.n_prompt,
+          .n_past = question.shape.session.n_ctx - 1,
+          .n_sequences = n_sequences,
+          .n_source = question.shape.n_source};
 }
 
 Status add_serving(const PlanModel& model, const PlannedWeights& weights, const InferenceQuestion& question,
                    PlanReport* report) {
   const Passes passes = plan_passes(model, weights, question);
   report->sections.push_back(work_section("prefill", "FLOPs of the prompt", passes.prefill_work));
-  report->sections.push_back(work_section("decode", "FLOPs of a token", passes.decode_work));
+  if (passes.has_decode) report->sections.push_back(work_section("decode", "FLOPs of a token", passes.decode_work));
   VITRO_TRY_ASSIGN(const std::optional<PlanDevice> device, find_plan_device(model, question.options, weights));
-  std::optional<Times> times;
   VITRO_TRY(check_tensor_parallel(model.config, question.options.n_devices));
-  if (device) {
-    times = time_passes(model.config, passes, *device);
-    report->heads.push_back(device_line(*device));
+  std::optional<Times> times;
+  if (device) report->heads.push_back(device_line(*device));
+  const Status can_time = device ? check_machine(device->bound) : Status();
+  if (!can_time) report->heads.push_back("No times: " + can_time.error().message + ".");
+  if (device && can_time) {
+    VITRO_TRY_ASSIGN(times, find_times(model.config, passes, work_of(model, weights, question.shape), *device));
     report->roofline = roofline(passes, *times, *device);
   }
   report->tables.push_back(work_table(passes, times));
@@ -223,7 +263,7 @@ Status add_serving(const PlanModel& model, const PlannedWeights& weights, const 
   const int64_t budget = plan_budget(question.options, device);
   if (budget == 0) return {};
   add_budget(model, question.options.n_devices, budget, report);
-  VITRO_TRY_ASSIGN(PlanTable fits, fits_table(model, weights, question, budget));
+  VITRO_TRY_ASSIGN(PlanTable fits, fits_table(model, weights, question, device, budget));
   report->tables.push_back(std::move(fits));
   VITRO_TRY_ASSIGN(PlanTable formats, formats_table(model, weights, question, device, budget));
   report->tables.push_back(std::move(formats));

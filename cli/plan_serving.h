@@ -6,6 +6,7 @@
 #include "cli/plan_inference.h"
 #include "cli/plan_model.h"
 #include "cli/plan_report.h"
+#include "plan/roofline.h"
 #include "plan/work.h"
 
 namespace vitro {
@@ -15,6 +16,11 @@ inline constexpr int64_t kGpuChunk = 2048;
 
 /// Of activations and the cache, for pass_work.
 WorkTypes work_types(const InferenceShape& shape);
+
+/// Of passes of any shape. Keeps references to model and weights.
+WorkOf work_of(const PlanModel& model, const PlannedWeights& weights, const InferenceShape& shape);
+/// The question with so many sequences.
+Serving serving_of(const InferenceQuestion& question, int64_t n_sequences);
 
 /// Adds work, times, fits and the roofline to the report. Errors of the catalogue and of check_machine.
 Status add_serving(const PlanModel& model, const PlannedWeights& weights, const InferenceQuestion& question,

@@ -29,7 +29,7 @@ CLI::Option* add_parsed(CLI::App& app, const std::string& name, Result<T> (*pars
 void add_recipe_options(CLI::App& app, TrainOptions& o, CLI::Option* train, const char* group) {
   o.spec.recipe = parse_train_recipe("adamw-bf16").value_or(TrainRecipe{});
   add_parsed<TrainRecipe>(
-      app, "--recipe", parse_train_recipe, [&o](const TrainRecipe& recipe) { o.spec.recipe = recipe; },
+      app, "--recipe", parse_train_recipe, [&o](const TrainRecipe& recipe) { set_recipe(recipe, &o.spec); },
       fmt::format("optimizer and types of its states (adamw-bf16): {}", train_recipe_names()))
       ->needs(train)
       ->group(group);
@@ -47,9 +47,21 @@ void add_recipe_options(CLI::App& app, TrainOptions& o, CLI::Option* train, cons
                   "with --recompute full: layers from one kept input to the next (1)")
       ->needs(train)
       ->group(group);
-  add_parsed<LossKind>(
-      app, "--loss", parse_loss_kind, [&o](const LossKind& kind) { o.spec.policy.loss = kind; },
-      "what the loss keeps of the logits: naive, shared, in-place-f32, in-place or chunked (naive)")
+  auto* loss = add_parsed<LossKind>(
+                   app, "--loss", parse_loss_kind, [&o](const LossKind& kind) { o.spec.policy.loss = kind; },
+                   "what the loss keeps of the logits: naive, shared, in-place-f32, in-place or chunked (naive)")
+                   ->needs(train)
+                   ->group(group);
+  add_size_option(app, "--loss-rows", o.spec.policy.loss_rows, {}, parse_positions,
+                  "with --loss chunked: rows of logits at a time (1024)")
+      ->needs(loss)
+      ->group(group);
+  app.add_flag("--recompute-product", o.spec.policy.recomputes_product,
+               "make the input of the down projection again, as fused SwiGLU kernels do")
+      ->needs(train)
+      ->group(group);
+  app.add_flag("--recompute-norms", o.spec.policy.recomputes_norms,
+               "make the outputs of the norms again, as fused norms do")
       ->needs(train)
       ->group(group);
   app.add_flag("--dropout", o.spec.policy.has_dropout, "keep the masks of dropout")->needs(train)->group(group);
@@ -132,6 +144,11 @@ void add_train_options(CLI::App& app, TrainOptions& options) {
   add_lora_options(app, options, train, kGroup);
   add_layout_options(app, options, train, kGroup);
   add_time_options(app, options, train, kGroup);
+  // What training decides itself, or does not have.
+  for (const char* name : {"--weights", "--embeddings", "--cache-type", "--window-cache", "--mla", "--page-size",
+                           "--threads", "--engine", "--prompt", "--chunk", "--compare-weights", "--count"}) {
+    train->excludes(app.get_option(name));
+  }
 }
 
 }  // namespace vitro

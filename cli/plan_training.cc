@@ -43,6 +43,11 @@ std::string training_line(const TrainingSpec& spec) {
                             loss_kind_name(spec.policy.loss), layout_words(spec.layout));
 }
 
+// The types of the weights in products.
+WeightFormat compute_format(const TrainingSpec& spec) {
+  return spec.recipe.weight_bytes == kF32Weights.block_bytes ? kF32Weights : kBf16Weights;
+}
+
 double per_parameter(int64_t n_bytes, int64_t n) {
   return static_cast<double>(n_bytes) / static_cast<double>(std::max<int64_t>(n, 1));
 }
@@ -113,7 +118,7 @@ std::vector<Choice> other_choices(const TrainingSpec& asked) {
   const auto recipe = [&](std::string_view name) {
     if (asked.recipe.name == name || asked.lora) return;
     if (const auto found = parse_train_recipe(name)) {
-      add(std::string(name), [&](TrainingSpec& spec) { spec.recipe = *found; });
+      add(std::string(name), [&](TrainingSpec& spec) { set_recipe(*found, &spec); });
     }
   };
   for (const char* name : {"adamw-bf16", "adamw-bf16-f32-grads", "adamw-bf16-both-grads", "adam8bit"}) recipe(name);
@@ -202,7 +207,7 @@ std::vector<TrainingFigure> work_figures(const TrainingWork& work) {
 
 Status add_time(const PlanModel& model, const TrainingSpec& spec, const PlanOptions& options, const TrainOptions& train,
                 PlanReport* report) {
-  const PlannedWeights weights = planned_weights(model, options, kBf16Weights, EngineKind::kHalf);
+  const PlannedWeights weights = planned_weights(model, options, compute_format(spec), EngineKind::kHalf);
   VITRO_TRY_ASSIGN(const TrainingWork work, training_work(model.config, model.slots, spec, train.convention));
   report->sections.push_back(hidden_section("flops", "FLOPs of a sequence", work.model, PlanUnit::kFlops));
   report->sections.push_back(hidden_section("flops_executed", "FLOPs of a sequence, with what is computed again",
@@ -214,6 +219,12 @@ Status add_time(const PlanModel& model, const TrainingSpec& spec, const PlanOpti
     return {};
   }
   report->heads.push_back(device_line(*device));
+  report->sections[0].budget = plan_budget(options, device);
+  if (const Status can_time = check_machine(device->bound); !can_time) {
+    report->tables.push_back(
+        figure_table(work_figures(work), fmt::format("{}; no times: {}", counted, can_time.error().message)));
+    return {};
+  }
   const Device& d = device->bound.device;
   const TrainingBudget budget{.peak_flops = d.peak(device->bound.compute).value,
                               .watts = d.board_power.value,
@@ -223,11 +234,11 @@ Status add_time(const PlanModel& model, const TrainingSpec& spec, const PlanOpti
   VITRO_TRY_ASSIGN(const TrainingTime time, training_time(work, spec.layout, spec.shape, budget));
   report->tables.push_back(
       figure_table(time.figures, fmt::format("{}, MFU {:g} and PUE {:g} assumed", counted, train.mfu, train.pue)));
-  report->sections[0].budget = plan_budget(options, device);
   return {};
 }
 
-Value question_json(const PlanModel& model, const TrainingSpec& spec, const TrainOptions& train) {
+Value question_json(const PlanModel& model, const TrainingSpec& spec, const PlanOptions& options,
+                    const TrainOptions& train) {
   const ParallelLayout& layout = spec.layout;
   return Value(Value::Object{{"kind", Value(std::string("training"))},
                              {"model", Value(model.name)},
@@ -244,16 +255,36 @@ Value question_json(const PlanModel& model, const TrainingSpec& spec, const Trai
                              {"pipeline", Value(layout.pipeline)},
                              {"expert", Value(layout.expert)},
                              {"zero", Value(layout.zero_stage)},
+                             {"interleave", Value(layout.n_chunks)},
+                             {"sequence_parallel", Value(layout.is_sequence_parallel)},
+                             {"source", Value(spec.shape.n_source)},
+                             {"tiled_attention", Value(spec.policy.is_tiled)},
+                             {"layers_per_checkpoint", Value(spec.policy.layers_per_checkpoint)},
+                             {"recompute_product", Value(spec.policy.recomputes_product)},
+                             {"recompute_norms", Value(spec.policy.recomputes_norms)},
+                             {"dropout", Value(spec.policy.has_dropout)},
+                             {"loss_rows", Value(spec.policy.loss_rows)},
+                             {"lora_base", spec.lora ? Value(std::string(spec.lora->base.name)) : Value()},
+                             {"flops", Value(std::string(flops_convention_name(train.convention)))},
+                             {"mfu", Value(train.mfu)},
+                             {"pue", Value(train.pue)},
+                             {"device", Value(options.device)},
+                             {"budget_bytes", Value(options.budget)},
                              {"tokens", Value(train.n_tokens)}});
 }
 
 }  // namespace
 
+void set_recipe(const TrainRecipe& recipe, TrainingSpec* spec) {
+  spec->recipe = recipe;
+  spec->policy.element_bytes = recipe.weight_bytes;
+}
+
 Result<PlanReport> training_report(const PlanModel& model, const PlanOptions& options, const TrainOptions& train) {
   const TrainingSpec spec = training_spec(model.config, options, train);
   VITRO_TRY_ASSIGN(const TrainingPlan plan, plan_training(model.config, model.slots, spec));
-  PlanReport report{.title = model.name, .question = question_json(model, spec, train)};
-  const PlannedWeights weights = planned_weights(model, options, kBf16Weights, EngineKind::kHalf);
+  PlanReport report{.title = model.name, .question = question_json(model, spec, options, train)};
+  const PlannedWeights weights = planned_weights(model, options, compute_format(spec), EngineKind::kHalf);
   report.heads = {model_line(model, weights.plan), training_line(spec)};
   report.sections = {memory_section(plan, spec),
                      hidden_section("states", "States of the whole model on one device", plan.states),

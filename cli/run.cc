@@ -290,7 +290,10 @@ Status run(const RunOptions& o) {
   VITRO_TRY_ASSIGN(Engine engine, open_files(o.engine));
   VITRO_TRY_ASSIGN(const Request request, make_request(o, engine));
   VITRO_TRY(check_memory_limit(engine, request.memory(engine), o.memory_limit));
-  VITRO_TRY_ASSIGN(const PlanItem planned, planned_memory(request, engine));
+  PlanItem planned;
+  if (o.shows_memory) {
+    VITRO_TRY_ASSIGN(planned, planned_memory(request, engine));
+  }
   VITRO_TRY(load_weights(o.engine, &engine));
   VITRO_TRY_ASSIGN(Session session, Session::create(engine.model, request.shape, engine.ctx));
   if (request.shape.n_ctx > engine.config().n_ctx) {

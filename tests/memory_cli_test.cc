@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <sstream>
 
 #include "testing/random_model.h"
 #include "testing/run_program.h"
@@ -69,6 +70,16 @@ TEST_F(MemoryCli, TheTextHasAColumnOfZeros) {
   EXPECT_NE(ran.out.find("planned"), std::string::npos);
   EXPECT_NE(ran.out.find("weights/attention/q"), std::string::npos) << ran.out;
   EXPECT_NE(ran.out.find("allocated by the engine"), std::string::npos);
+  // Lines with a difference end with it; others with a word.
+  std::stringstream lines(ran.out.substr(ran.out.find("memory, bytes")));
+  int n_differences = 0;
+  for (std::string line; std::getline(lines, line);) {
+    line.erase(line.find_last_not_of(' ') + 1);
+    if (line.empty() || line.back() < '0' || line.back() > '9') continue;
+    ++n_differences;
+    EXPECT_TRUE(line.ends_with(" 0")) << line;
+  }
+  EXPECT_GE(n_differences, 10) << ran.out;
 }
 
 // At the plan it runs; with one byte less it does not, before weights are read: the file's are not numbers, which

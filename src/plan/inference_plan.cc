@@ -104,17 +104,19 @@ PlanItem activation_item(const SessionPlan& session, EngineKind engine, const La
   return item;
 }
 
-CachePolicy cache_policy(const SessionShape& shape) {
-  return {.type = shape.cache_type,
-          .page_size = shape.page_size,
-          .keeps_only_windows = shape.keeps_only_windows,
-          .n_batch = shape.n_batch};
+CachePolicy cache_policy(const InferenceShape& shape) {
+  const SessionShape& s = shape.session;
+  return {.type = s.cache_type,
+          .page_size = s.page_size,
+          .keeps_only_windows = s.keeps_only_windows,
+          .n_batch = s.n_batch,
+          .is_latent_expanded = shape.is_latent_expanded};
 }
 
 // The formula's bytes; for our engine those that plan_session lays out, pages aligned.
 PlanItem planned_cache_item(const ModelConfig& config, const SessionPlan& session, const InferenceShape& shape) {
   const SessionShape& s = shape.session;
-  PlanItem item = cache_item(config, cache_policy(s), s.n_ctx, s.n_sequences, shape.n_source);
+  PlanItem item = cache_item(config, cache_policy(shape), s.n_ctx, s.n_sequences, shape.n_source);
   const bool is_ours = shape.engine == EngineKind::kVitro && check_runnable(config).has_value();
   if (!is_ours || session.cache_bytes == item.amount) return item;
   item.parts.push_back({.name = "alignment of pages",
@@ -167,7 +169,7 @@ Result<InferencePlan> plan_inference(const ModelConfig& config, const WeightsPla
                                      const InferenceShape& shape) {
   VITRO_TRY_ASSIGN(const SessionPlan session, plan_session(config, shape.session));
   InferencePlan plan{.weights = weights};
-  plan.cache_bytes_per_token = cache_bytes_per_token(config, shape.session.cache_type);
+  plan.cache_bytes_per_token = cache_bytes_per_token(config, shape.session.cache_type, shape.is_latent_expanded);
   const LargestPass pass = largest_pass(config, session, shape);
   PlanItem activations = activation_item(session, shape.engine, pass);
   plan.peak_step = step_name(pass.peak.step);

@@ -28,6 +28,7 @@ struct InferenceShape {
   EngineKind engine = EngineKind::kVitro;
   bool is_naive_attention = false;  ///< the n x n scores of a layer in memory, all heads
   int64_t n_source = 0;             ///< positions of the source of an encoder-decoder
+  bool is_latent_expanded = false;  ///< MLA: the cache has K and V of every head instead of the latent vector
 };
 
 struct InferencePlan {

@@ -138,7 +138,7 @@ void add_scores(const Scores& scores, const AttentionSpec& attn, const PassShape
 int64_t layer_cache_bytes(const ModelConfig& config, const AttentionSpec& attn, const PassShape& shape,
                           const WorkTypes& types) {
   if (config.kind == ModelKind::kEncoder) return 0;
-  const int64_t row = layer_cache_bytes_per_token(attn, types.cache_type);
+  const int64_t row = layer_cache_bytes_per_token(attn, types.cache_type, types.is_latent_expanded);
   const int64_t n_read = attn.mask == MaskKind::kWindow ? std::min(shape.n_past, attn.window) : shape.n_past;
   return sat_mul(shape.n_sequences, row, sat_add(n_read, shape.n_rows));
 }
@@ -169,7 +169,7 @@ void add_decoder_scores(const ModelConfig& config, const PassShape& shape, const
     add_scores({.name = attn.mask == MaskKind::kWindow ? "layers with a window" : "layers",
                 .visible = visible_pairs(attn, shape.n_rows, shape.n_past),
                 .all = sat_mul(shape.n_rows, n_keys),
-                .is_absorbed = shape.n_past > 0},
+                .is_absorbed = shape.n_past > 0 && !types.is_latent_expanded},
                attn, shape, work);
     add_score_bytes(layer_cache_bytes(config, attn, shape, types), score_row_bytes(attn, n_rows, has_cache, types),
                     work);

@@ -66,6 +66,7 @@ struct PassWork {
 struct WorkTypes {
   CacheType cache_type = CacheType::kF16;
   int64_t element_bytes = 2;
+  bool is_latent_expanded = false;  ///< MLA: full heads in the cache, nothing absorbed
 };
 
 /// Matrix products 2 x rows x elements (of experts, those that a row passes), scores and weighted sums

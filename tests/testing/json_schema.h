@@ -24,6 +24,7 @@ class JsonSchema {
   static bool has_type(const Value& value, const std::string& type) {
     if (type == "number") return value.as_int() || value.as_real();
     if (type == "null") return value.is_null();
+    if (type == "boolean") return value.kind_name() == "bool";
     return value.kind_name() == type;
   }
   static bool is_text(const Value& value, const std::string& text) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares `vitro show` with independent counts of parameters: tools/compare_plans.py CONFIGS [--vitro build/release/vitro]
+"""Compares `vitro show` with independent counts of parameters: tools/compare_parameters.py CONFIGS [--vitro build/release/vitro]
 
 CONFIGS holds descriptions of real models by other projects: maxtext/*.yml, llm-analysis/model_configs/*.json, hf/*/*.json and
 tensor-lists/*.json. Each description of a family that Vitro knows is translated into a config.json; the program's count must be that of
