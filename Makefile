@@ -11,11 +11,11 @@ build:  ## build/release/vitro (the default)
 	@test -f build/release/build.ninja || cmake --preset release
 	@cmake --build build/release --target vitro -j $(JOBS)
 
-demo:  ## install what is missing, build, fetch a small model, show it at work
+demo:  ## install what is missing, build, fetch a small model, show it at work; with no network, the model in the program
 	@scripts/install.sh demo
 	@$(MAKE) --no-print-directory build
-	@if [ -z "$(MODEL)" ]; then $(PYTHON) scripts/fetch_models.py smollm2; fi
-	@model='$(MODEL)'; build/release/vitro demo "$${model:-$$($(PYTHON) scripts/fetch_models.py --path smollm2)}"
+	@if [ -z "$(MODEL)" ]; then $(PYTHON) scripts/fetch_models.py smollm2 || [ $$? -eq 3 ]; fi
+	@build/release/vitro demo $(if $(MODEL),'$(MODEL)')
 
 test:  ## install what is missing, build, fetch the real models, run every test
 	@scripts/install.sh test

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "cli/model_files.h"
 #include "cli/template_variables.h"
 #include "cli/terminal.h"
 #include "formats/json.h"
 #include "generate/stop.h"
-#include "tokens/load_chat_files.h"
 
 namespace vitro {
 namespace {
@@ -72,7 +72,7 @@ Result<std::unique_ptr<ChatModel>> open_chat_model(const ChatCommandOptions& opt
   VITRO_TRY_ASSIGN(model->chat.generate.sampler, sampler_config(options.sampler));
   VITRO_TRY_ASSIGN(model->chat.variables, parse_variables(options.variables));
   model->chat.parses_special = options.parses_special;
-  VITRO_TRY_ASSIGN(ChatFiles files, load_chat_files(options.engine.model));
+  VITRO_TRY_ASSIGN(ChatFiles files, open_chat_files(options.engine.model));
   VITRO_TRY_ASSIGN(const ChatFiles::Named chosen, choose_template(options, files));  // before the weights
   VITRO_TRY_ASSIGN(model->engine, open_engine(options.engine));
   VITRO_TRY_ASSIGN(const Tokenizer* tokenizer, require_tokenizer(model->engine));

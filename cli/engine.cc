@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "base/cpu.h"
+#include "cli/model_files.h"
 #include "cli/terminal.h"
 #include "inspect/expectation.h"
 #include "model/extend_context.h"
@@ -16,16 +17,25 @@ namespace {
 constexpr int kMaxThreads = 1024;
 constexpr size_t kMaxTextBytes = size_t{1} << 30;
 
-Result<std::unique_ptr<Tokenizer>> open_tokenizer(const EngineOptions& options, const Checkpoint& checkpoint,
-                                                  int64_t vocab_size) {
+Result<std::unique_ptr<Tokenizer>> choose_tokenizer(const EngineOptions& options, const Checkpoint& checkpoint,
+                                                    int64_t vocab_size) {
   if (options.tokenizer.ends_with(".bin")) return load_llama2c_tokenizer(options.tokenizer, vocab_size);
-  if (!options.tokenizer.empty()) return load_tokenizer(options.tokenizer);
+  if (!options.tokenizer.empty()) return open_tokenizer(options.tokenizer);
   if (checkpoint.gguf()) return load_gguf_tokenizer(*checkpoint.gguf());
   if (checkpoint.format() == SourceFormat::kLlama2c) {
     return fail(ErrorCode::kNotFound, "{}: a llama2.c file carries no vocabulary; name one with --tokenizer tok512.bin",
                 options.model);
   }
-  return load_tokenizer(options.model);
+  return open_tokenizer(options.model);
+}
+
+// One line for whoever did not ask for it by its weights.
+void introduce_embedded_model(const ModelConfig& config) {
+  talk(
+      "model: the one in this program, {} blocks, trained on Jane Austen, Shakespeare and the King James Bible; it "
+      "writes in "
+      "their manner and knows nothing. A MODEL of your own does better.\n",
+      config.n_layer());
 }
 
 // The model as its files describe it, stretched if the user asks for it.
@@ -84,13 +94,13 @@ Result<Engine> open_threads(std::optional<int> n_threads) {
 Result<Engine> open_engine(const EngineOptions& options) {
   const double start = now_seconds();
   VITRO_TRY_ASSIGN(Engine engine, open_threads(options.n_threads));
-  VITRO_TRY_ASSIGN(Checkpoint checkpoint, Checkpoint::open(options.model, {.mode = options.load}));
+  VITRO_TRY_ASSIGN(Checkpoint checkpoint, open_checkpoint(options.model, {.mode = options.load}));
   engine.checkpoint = std::make_unique<Checkpoint>(std::move(checkpoint));
   Progress progress("loading");
   const LoadOptions load{options.checks_weights, [&](int64_t done, int64_t total) { progress.update(done, total); }};
   VITRO_TRY_ASSIGN(ModelDescription description, describe(options, *engine.checkpoint));
   VITRO_TRY_ASSIGN(engine.model, load_model(*engine.checkpoint, std::move(description), load, *engine.pool));
-  auto tokenizer = open_tokenizer(options, *engine.checkpoint, engine.model->config.vocab_size);
+  auto tokenizer = choose_tokenizer(options, *engine.checkpoint, engine.model->config.vocab_size);
   if (tokenizer) {
     engine.tokenizer = std::move(*tokenizer);
   } else if (!options.tokenizer.empty()) {
@@ -98,6 +108,7 @@ Result<Engine> open_engine(const EngineOptions& options) {
   } else {
     engine.tokenizer_problem = tokenizer.error().message;
   }
+  if (options.model == kEmbeddedModel) introduce_embedded_model(engine.model->config);
   engine.load_seconds = now_seconds() - start;
   return engine;
 }

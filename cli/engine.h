@@ -16,7 +16,7 @@
 namespace vitro {
 
 struct EngineOptions {
-  std::string model;             ///< path of a folder or file
+  std::string model;             ///< path of a folder or file, or kEmbeddedModel
   std::string tokenizer;         ///< path of another tokenizer; empty: the model's own
   std::optional<int> n_threads;  ///< nothing: as many as the processor lets us use
   LoadMode load = LoadMode::kMap;

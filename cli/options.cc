@@ -78,7 +78,9 @@ void add_window_cache_option(CLI::App& app, bool& keeps_only_windows) {
 }
 
 void add_engine_options(CLI::App& app, EngineOptions& options) {
-  app.add_option("MODEL", options.model, "Hugging Face folder, .gguf file, or llama2.c .bin")->required();
+  app.add_option("MODEL", options.model,
+                 "Hugging Face folder, .gguf file, llama2.c .bin, or embedded: the model in this program")
+      ->required();
   app.add_option("--threads", options.n_threads, "threads, 1 to 1024 (default: all processors)")->group("Model");
   app.add_option("--tokenizer", options.tokenizer, "another tokenizer: a folder, tokenizer.json, .gguf, tok512.bin")
       ->group("Model");

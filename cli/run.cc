@@ -7,6 +7,7 @@
 
 #include "base/human.h"
 #include "cli/commands.h"
+#include "cli/model_files.h"
 #include "cli/options.h"
 #include "cli/terminal.h"
 #include "formats/json.h"
@@ -18,7 +19,12 @@ namespace {
 constexpr std::string_view kExample =
     "Example:\n  vitro run ~/.cache/vitro/smollm2-135m-instruct-q4_1.gguf \"The capital of France is\" --max-tokens "
     "20\n"
-    "  echo \"Once upon a time\" | vitro run MODEL --temperature 0.8 --top-p 0.95 --seed 7\n";
+    "  echo \"Once upon a time\" | vitro run MODEL --temperature 0.8 --top-p 0.95 --seed 7\n"
+    "Without MODEL the small model in this program continues the standard input, or a text of its own:\n"
+    "  vitro run\n  vitro run embedded \"And God said, Let there be\" --temperature 0\n";
+
+// What a bare `vitro run` continues where the standard input holds nothing.
+constexpr std::string_view kOpening = "She had not been long in the room before";
 
 struct RunOptions {
   EngineOptions engine;
@@ -38,10 +44,14 @@ struct RunOptions {
   bool has_no_cache = false;
   int n_top = 0;
   bool is_json = false;
+
+  /// Neither a model nor a text was named.
+  bool is_bare() const { return engine.model.empty() && !prompt && !file && !ids; }
 };
 
 void declare(CLI::App& app, RunOptions& o) {
   add_engine_options(app, o.engine);
+  app.get_option("MODEL")->required(false);
   auto* prompt = app.add_option("PROMPT", o.prompt, "text to continue (default: standard input)");
   auto* file = app.add_option("-f,--file", o.file, "read the prompt from a file; - is standard input")->group("Input");
   auto* ids = app.add_option("--ids", o.ids, "token ids in place of a text, like 1,2,3")->group("Input");
@@ -76,13 +86,21 @@ void declare(CLI::App& app, RunOptions& o) {
   app.footer(std::string(kExample));
 }
 
-Result<std::vector<int32_t>> prompt_ids(const RunOptions& o, const Engine& engine) {
-  if (o.ids) return parse_ids(*o.ids);
-  std::string text = o.prompt.value_or("");
-  if (!o.prompt) {
+Result<std::string> prompt_text(const RunOptions& o) {
+  if (o.prompt) return *o.prompt;
+  std::string text;
+  if (!o.is_bare() || !is_terminal(STDIN_FILENO)) {
     VITRO_TRY_ASSIGN(text, read_text(o.file.value_or("-")));
     if (!o.file && text.ends_with('\n')) text.pop_back();  // the line end that echo and the return key add
   }
+  if (!o.is_bare() || !text.empty()) return text;
+  talk("prompt: {}\n", kOpening);
+  return std::string(kOpening);
+}
+
+Result<std::vector<int32_t>> prompt_ids(const RunOptions& o, const Engine& engine) {
+  if (o.ids) return parse_ids(*o.ids);
+  VITRO_TRY_ASSIGN(const std::string text, prompt_text(o));
   VITRO_TRY_ASSIGN(const Tokenizer* tokenizer, require_tokenizer(engine));
   VITRO_TRY_ASSIGN(const Encoding encoding, tokenizer->encode(text, {!o.has_no_special, o.parses_special}));
   return encoding.ids;
@@ -214,7 +232,9 @@ void print_recomputed(const Recomputation& what) {
 Status run(const RunOptions& o) {
   GenerateOptions generate_options;
   VITRO_TRY_ASSIGN(generate_options.sampler, sampler_config(o.sampler));
-  VITRO_TRY_ASSIGN(const Engine engine, open_engine(o.engine));
+  EngineOptions engine_options = o.engine;
+  if (engine_options.model.empty()) engine_options.model = kEmbeddedModel;
+  VITRO_TRY_ASSIGN(const Engine engine, open_engine(engine_options));
   VITRO_TRY(validate(generate_options.sampler, engine.model->config.vocab_size));
   VITRO_TRY_ASSIGN(const std::vector<int32_t> prompt, prompt_ids(o, engine));
   VITRO_TRY_ASSIGN(const SessionShape shape, session_shape(o, engine, static_cast<int64_t>(prompt.size())));
@@ -251,6 +271,15 @@ Status run(const RunOptions& o) {
   return {};
 }
 
+// A text in MODEL's place is a likely slip, as a model need not be named.
+Error explain(Error error, const RunOptions& o) {
+  const bool is_text = !o.prompt && o.engine.model.find(' ') != std::string::npos;
+  if (error.code == ErrorCode::kNotFound && is_text) {
+    error.message += "; if it is a text to continue, write: vitro run embedded \"...\"";
+  }
+  return error;
+}
+
 }  // namespace
 
 int run_command(std::span<const std::string> args) {
@@ -258,7 +287,7 @@ int run_command(std::span<const std::string> args) {
   CLI::App app("Continues a prompt, token by token.");
   declare(app, options);
   if (const auto code = parse_args(app, "run", args)) return *code;
-  if (const Status status = run(options); !status) return report_error("run", status.error());
+  if (const Status status = run(options); !status) return report_error("run", explain(status.error(), options));
   return 0;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/human.h"
 #include "cli/commands.h"
+#include "cli/model_files.h"
 #include "cli/options.h"
 #include "cli/table.h"
 #include "cli/terminal.h"
@@ -183,7 +184,7 @@ Status show_config(const Checkpoint& checkpoint, const ShowOptions& options) {
 }
 
 Status show(const ShowOptions& options) {
-  VITRO_TRY_ASSIGN(const Checkpoint checkpoint, Checkpoint::open(options.model, {.needs_weights = false}));
+  VITRO_TRY_ASSIGN(const Checkpoint checkpoint, open_checkpoint(options.model, {.needs_weights = false}));
   if (options.lists_tensors) return show_tensors(checkpoint, options);
   if (options.lists_config) return show_config(checkpoint, options);
   return show_tree(checkpoint, options);
@@ -196,7 +197,7 @@ int show_command(std::span<const std::string> args) {
   CLI::App app{"Shows what a model is made of. Without options: its modules, tensors, types and parameter counts."};
   app.footer("Example: vitro show tests/golden/llama-gqa --config");
   app.add_option("MODEL", options.model,
-                 "a Hugging Face folder, a config.json, or a .gguf file (its beginning is enough)")
+                 "a Hugging Face folder, a config.json, a .gguf file (its beginning is enough), or embedded")
       ->required();
   auto* tensors =
       app.add_flag("--tensors", options.lists_tensors, "list the file's own tensors: name, type, shape, bytes, offset");

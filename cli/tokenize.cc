@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/engine.h"
 #include "cli/json_lines.h"
+#include "cli/model_files.h"
 #include "cli/options.h"
 #include "cli/terminal.h"
 #include "cli/tokenize_diff.h"
@@ -59,7 +60,7 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option(
          "MODEL", options.model,
          "folder with tokenizer files, one of them (tokenizer.json, .model, .tiktoken, ...), a .gguf, or llama2.c's "
-         "tokenizer (--vocab-size)")
+         "tokenizer (--vocab-size), or embedded")
       ->required();
   auto* text = app.add_option("TEXT", options.text, "the text; '-' or nothing reads it from the standard input");
   auto* ids = app.add_option("--ids", options.ids, "decode these ids, separated by commas, instead of encoding a text");
@@ -101,12 +102,12 @@ void add_options(CLI::App& app, Options& options) {
 
 Result<std::unique_ptr<Tokenizer>> load(const Options& options) {
   if (options.vocab_size != 0) return load_llama2c_tokenizer(options.model, options.vocab_size);
-  return load_tokenizer(options.model, options.encoding);
+  return open_tokenizer(options.model, options.encoding);
 }
 
 /// True if MODEL tells by itself how it cuts texts: then it can be read with the name of no encoding, too.
 bool is_encoding_ignored(const Options& options) {
-  return !options.encoding.empty() && load_tokenizer(options.model, "no encoding").has_value();
+  return !options.encoding.empty() && open_tokenizer(options.model, "no encoding").has_value();
 }
 
 Result<std::string> jsonl_answer(const Tokenizer& tokenizer, std::string_view line, const Options& options) {
@@ -173,7 +174,7 @@ Result<std::string> input_text(const Options& options) {
 }
 
 Result<int> run_diff(const Tokenizer& tokenizer, std::string_view text, const Options& options) {
-  VITRO_TRY_ASSIGN(const std::unique_ptr<Tokenizer> other, load_tokenizer(*options.diff));
+  VITRO_TRY_ASSIGN(const std::unique_ptr<Tokenizer> other, open_tokenizer(*options.diff));
   Tokenised a{options.model, &tokenizer, {}}, b{*options.diff, other.get(), {}};
   VITRO_TRY_ASSIGN(a.encoding, tokenizer.encode(text, options.encode()));
   VITRO_TRY_ASSIGN(b.encoding, other->encode(text, options.encode()));

@@ -301,7 +301,7 @@ def parse_args() -> argparse.Namespace:
     add("--embedding-lr", type=float, default=0.003)
     add("--weight-decay", type=float, default=0.01)
     add("--warm-up", type=int, default=100)
-    add("--decay", type=float, default=0.5, help="the last part of the steps, in which the rate falls")
+    add("--decay", type=float, default=0.4, help="the last part of the steps, in which the rate falls")
     add("--seed", type=int, default=1)
     add("--threads", type=int, default=1)
     add("--log-every", type=int, default=100)
