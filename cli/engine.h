@@ -17,7 +17,7 @@
 namespace vitro {
 
 struct EngineOptions {
-  std::string model;             ///< path of a folder or file, or a name
+  std::string model;             ///< path of a folder or file, or a name; kEmbeddedModel is one
   ModelSearch search;            ///< what may be done for a name
   std::string tokenizer;         ///< path of another tokenizer; empty: the model's own
   std::optional<int> n_threads;  ///< nothing: as many as the processor lets us use

@@ -43,8 +43,10 @@ std::string help() {
       fmt::format("vitro {}: transformers in glass\n\nusage: vitro COMMAND [ARGUMENTS]\n\n", VITRO_VERSION);
   for (const Command& command : kCommands) out += fmt::format("  {:<10}{}\n", command.name, command.help);
   return out +
-         "\n'vitro COMMAND --help' shows its options and an example. MODEL is a Hugging Face folder, a .gguf file,\n"
-         "or a name as for 'vitro pull'.\n";
+         "\n'vitro COMMAND --help' shows its options and an example. MODEL is a Hugging Face folder, a .gguf file, a "
+         "name\n"
+         "as for 'vitro pull', or embedded: a small model in this program, for which 'vitro run' needs no file at "
+         "all.\n";
 }
 
 int unknown_command(std::string_view name) {

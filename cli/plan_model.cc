@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "embedded/open_model.h"
 #include "tensor/dtype.h"
 
 namespace vitro {
@@ -57,7 +58,7 @@ std::string format_name(const WeightFormat& format) { return small_letters(forma
 
 Result<PlanModel> open_plan_model(const std::string& path) {
   PlanModel model{.name = model_name(path)};
-  VITRO_TRY_ASSIGN(Checkpoint checkpoint, Checkpoint::open(path, {.needs_weights = false}));
+  VITRO_TRY_ASSIGN(Checkpoint checkpoint, open_checkpoint(path, {.needs_weights = false}));
   model.checkpoint = std::make_unique<Checkpoint>(std::move(checkpoint));
   VITRO_TRY_ASSIGN(ModelDescription description, describe_model(*model.checkpoint));
   model.config = std::move(description.config);

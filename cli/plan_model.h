@@ -22,7 +22,7 @@ struct PlanModel {
   std::unique_ptr<Checkpoint> checkpoint;  ///< null where sizes alone describe the model
 };
 
-/// Opens and describes. Errors of Checkpoint::open, describe_model, bind_tensors.
+/// Opens and describes. Errors of open_checkpoint, describe_model, bind_tensors.
 Result<PlanModel> open_plan_model(const std::string& path);
 /// A model of which only the sizes are known. Errors of describe_sizes.
 Result<PlanModel> sized_plan_model(const PlanOptions& options);

@@ -10,6 +10,7 @@
 #include "cli/memory.h"
 #include "cli/options.h"
 #include "cli/terminal.h"
+#include "embedded/embedded_model.h"
 #include "formats/json.h"
 #include "generate/generate.h"
 
@@ -19,7 +20,12 @@ namespace {
 constexpr std::string_view kExample =
     "Example:\n  vitro run ~/.cache/vitro/smollm2-135m-instruct-q4_1.gguf \"The capital of France is\" --max-tokens "
     "20\n"
-    "  echo \"Once upon a time\" | vitro run MODEL --temperature 0.8 --top-p 0.95 --seed 7\n";
+    "  echo \"Once upon a time\" | vitro run MODEL --temperature 0.8 --top-p 0.95 --seed 7\n"
+    "Without MODEL the small model in this program continues the standard input, or a text of its own:\n"
+    "  vitro run\n  vitro run embedded \"And God said, Let there be\" --temperature 0\n";
+
+// What a bare `vitro run` continues where the standard input holds nothing.
+constexpr std::string_view kOpening = "She had not been long in the room before";
 
 struct RunOptions {
   EngineOptions engine;
@@ -41,10 +47,13 @@ struct RunOptions {
   bool shows_memory = false;
   int n_top = 0;
   bool is_json = false;
+  bool is_bare = false;  ///< neither a model nor a text was named
 };
 
 void declare(CLI::App& app, RunOptions& o) {
   add_engine_options(app, o.engine);
+  o.engine.model = kEmbeddedModel;
+  app.get_option("MODEL")->required(false)->capture_default_str();
   auto* prompt = app.add_option("PROMPT", o.prompt, "text to continue (default: standard input)");
   auto* file = app.add_option("-f,--file", o.file, "read the prompt from a file; - is standard input")->group("Input");
   auto* ids = app.add_option("--ids", o.ids, "token ids in place of a text, like 1,2,3")->group("Input");
@@ -82,13 +91,21 @@ void declare(CLI::App& app, RunOptions& o) {
   app.footer(std::string(kExample));
 }
 
-Result<std::vector<int32_t>> prompt_ids(const RunOptions& o, const Engine& engine) {
-  if (o.ids) return parse_ids(*o.ids);
-  std::string text = o.prompt.value_or("");
-  if (!o.prompt) {
+Result<std::string> prompt_text(const RunOptions& o) {
+  if (o.prompt) return *o.prompt;
+  std::string text;
+  if (!o.is_bare || !is_terminal(STDIN_FILENO)) {
     VITRO_TRY_ASSIGN(text, read_text(o.file.value_or("-")));
     if (!o.file && text.ends_with('\n')) text.pop_back();  // the line end that echo and the return key add
   }
+  if (!o.is_bare || !text.empty()) return text;
+  talk("prompt: {}\n", kOpening);
+  return std::string(kOpening);
+}
+
+Result<std::vector<int32_t>> prompt_ids(const RunOptions& o, const Engine& engine) {
+  if (o.ids) return parse_ids(*o.ids);
+  VITRO_TRY_ASSIGN(const std::string text, prompt_text(o));
   VITRO_TRY_ASSIGN(const Tokenizer* tokenizer, require_tokenizer(engine));
   VITRO_TRY_ASSIGN(const Encoding encoding, tokenizer->encode(text, {!o.has_no_special, o.parses_special}));
   return encoding.ids;
@@ -325,6 +342,16 @@ Status run(const RunOptions& o) {
   return {};
 }
 
+// A text in MODEL's place is a likely slip, as a model need not be named.
+Error explain(Error error, const RunOptions& o) {
+  std::error_code ignored;
+  const bool has_space = o.engine.model.find(' ') != std::string::npos;
+  if (!o.prompt && has_space && !std::filesystem::exists(o.engine.model, ignored)) {
+    error.message += "; if it is a text to continue, write: vitro run embedded \"...\"";
+  }
+  return error;
+}
+
 }  // namespace
 
 int run_command(std::span<const std::string> args) {
@@ -332,7 +359,8 @@ int run_command(std::span<const std::string> args) {
   CLI::App app("Continues a prompt, token by token.");
   declare(app, options);
   if (const auto code = parse_args(app, "run", args)) return *code;
-  if (const Status status = run(options); !status) return report_error("run", status.error());
+  options.is_bare = app.count("MODEL") == 0 && !options.file && !options.ids;
+  if (const Status status = run(options); !status) return report_error("run", explain(status.error(), options));
   return 0;
 }
 

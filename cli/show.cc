@@ -8,6 +8,7 @@
 #include "cli/options.h"
 #include "cli/table.h"
 #include "cli/terminal.h"
+#include "embedded/open_model.h"
 #include "formats/quote_name.h"
 #include "model/arch/architecture.h"
 #include "model/module_tree.h"
@@ -200,7 +201,7 @@ Status show_config(const Checkpoint& checkpoint, const ShowOptions& options) {
 
 Status show(const ShowOptions& options) {
   VITRO_TRY_ASSIGN(const LocatedDescription located, locate_description(options.model, options.search));
-  VITRO_TRY_ASSIGN(const Checkpoint checkpoint, Checkpoint::open(located.path, {.needs_weights = false}));
+  VITRO_TRY_ASSIGN(const Checkpoint checkpoint, open_checkpoint(located.path, {.needs_weights = false}));
   if (options.lists_tensors) return show_tensors(checkpoint, options);
   if (options.lists_config) return show_config(checkpoint, options);
   return show_tree(checkpoint, options);

@@ -13,11 +13,10 @@
 #include "cli/options.h"
 #include "cli/template_variables.h"
 #include "cli/terminal.h"
+#include "embedded/open_model.h"
 #include "formats/json.h"
 #include "text/chat_template.h"
 #include "text/jinja/strftime.h"
-#include "tokens/load_chat_files.h"
-#include "tokens/tokenizer.h"
 
 namespace vitro {
 namespace {
@@ -99,7 +98,7 @@ void set_variable(Value::Object& object, std::string_view key, Value value) {
 
 Result<ChatTemplate> open_template(const Options& options, bool has_tools) {
   const std::string& path = options.file.empty() ? options.model : options.file;
-  VITRO_TRY_ASSIGN(ChatFiles files, load_chat_files(path));
+  VITRO_TRY_ASSIGN(ChatFiles files, open_chat_files(path));
   VITRO_TRY_ASSIGN(const ChatFiles::Named* chosen, files.choose(options.name, has_tools));
   if (options.bos) set_variable(files.special_tokens, "bos_token", Value(*options.bos));
   if (options.eos) set_variable(files.special_tokens, "eos_token", Value(*options.eos));
@@ -126,7 +125,7 @@ Result<ChatRequest> make_request(const Options& options) {
 
 /// Ids of the whole text: no token is added to what the template wrote, and only what the template wrote is special.
 Result<std::vector<TokenId>> encode_chat(const Options& options, const RenderedChat& chat) {
-  VITRO_TRY_ASSIGN(const std::unique_ptr<Tokenizer> tokenizer, load_tokenizer(options.model));
+  VITRO_TRY_ASSIGN(const std::unique_ptr<Tokenizer> tokenizer, open_tokenizer(options.model));
   const EncodeOptions encode{.add_special = false, .parse_special = true, .plain = chat.from_request};
   VITRO_TRY_ASSIGN(Encoding encoding, tokenizer->encode(chat.text, encode));
   return std::move(encoding.ids);

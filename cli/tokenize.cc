@@ -16,6 +16,7 @@
 #include "cli/tokenize_diff.h"
 #include "cli/tokenize_html.h"
 #include "cli/tokenize_view.h"
+#include "embedded/open_model.h"
 #include "formats/json.h"
 #include "tokens/tokenizer.h"
 
@@ -108,12 +109,12 @@ Status locate(Options& options) {
 
 Result<std::unique_ptr<Tokenizer>> load(const Options& options) {
   if (options.vocab_size != 0) return load_llama2c_tokenizer(options.model, options.vocab_size);
-  return load_tokenizer(options.model, options.encoding);
+  return open_tokenizer(options.model, options.encoding);
 }
 
 /// True if MODEL tells by itself how it cuts texts: then it can be read with the name of no encoding, too.
 bool is_encoding_ignored(const Options& options) {
-  return !options.encoding.empty() && load_tokenizer(options.model, "no encoding").has_value();
+  return !options.encoding.empty() && open_tokenizer(options.model, "no encoding").has_value();
 }
 
 Result<std::string> jsonl_answer(const Tokenizer& tokenizer, std::string_view line, const Options& options) {
@@ -180,7 +181,7 @@ Result<std::string> input_text(const Options& options) {
 }
 
 Result<int> run_diff(const Tokenizer& tokenizer, std::string_view text, const Options& options) {
-  VITRO_TRY_ASSIGN(const std::unique_ptr<Tokenizer> other, load_tokenizer(*options.diff));
+  VITRO_TRY_ASSIGN(const std::unique_ptr<Tokenizer> other, open_tokenizer(*options.diff));
   Tokenised a{options.model, &tokenizer, {}}, b{*options.diff, other.get(), {}};
   VITRO_TRY_ASSIGN(a.encoding, tokenizer.encode(text, options.encode()));
   VITRO_TRY_ASSIGN(b.encoding, other->encode(text, options.encode()));

@@ -1,10 +1,10 @@
-# Builds the text of a file into a folder's library as `const std::string_view NAME` in namespace vitro, declared in HEADER.
-function(vitro_embed folder file header name)
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
-  file(READ ${file} VITRO_EMBED_TEXT)
-  set(VITRO_EMBED_HEADER ${header})
-  set(VITRO_EMBED_NAME ${name})
-  get_filename_component(base ${file} NAME)
-  configure_file(${CMAKE_SOURCE_DIR}/cmake/embed.cc.in ${CMAKE_BINARY_DIR}/embedded/${base}.cc @ONLY)
-  target_sources(vitro_${folder} PRIVATE ${CMAKE_BINARY_DIR}/embedded/${base}.cc)
+# Puts a file into a folder's library as it is: its bytes from LABEL to LABEL_end (extern "C" const char[]), aligned as tensors want it.
+# The assembler does it: no compiler reads megabytes of numbers. A library of its own, because vitro_flags are for C++.
+enable_language(ASM)
+function(vitro_embed folder label file)
+  set(source ${CMAKE_BINARY_DIR}/embedded/${label}.S)
+  configure_file(${CMAKE_SOURCE_DIR}/cmake/embed.S.in ${source} @ONLY)
+  set_source_files_properties(${source} PROPERTIES OBJECT_DEPENDS ${file})
+  add_library(${label} STATIC ${source})
+  target_link_libraries(vitro_${folder} PUBLIC ${label})
 endfunction()

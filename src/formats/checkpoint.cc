@@ -64,11 +64,15 @@ Result<MappedFile> open_json(const fs::path& path, LoadMode mode) {
   return file;
 }
 
+Result<Value> read_json_object(std::string_view text, std::string_view where) {
+  VITRO_TRY_ASSIGN(Value value, parse_json(text, where));
+  if (value.as_object() != nullptr) return value;
+  return fail(ErrorCode::kCorrupt, "{}: expected an object, found {}", where, value.kind_name());
+}
+
 Result<Value> read_json_file(const fs::path& path, LoadMode mode) {
   VITRO_TRY_ASSIGN(const MappedFile file, open_json(path, mode));
-  VITRO_TRY_ASSIGN(Value value, parse_json(as_text(file.bytes()), path.string()));
-  if (value.as_object() != nullptr) return value;
-  return fail(ErrorCode::kCorrupt, "{}: expected an object, found {}", path.string(), value.kind_name());
+  return read_json_object(as_text(file.bytes()), path.string());
 }
 
 /// What a folder of Hugging Face files holds besides its config.
@@ -140,10 +144,9 @@ Result<Weights> read_sharded(const fs::path& index_path, const OpenOptions& opti
   return weights;
 }
 
-Result<Weights> read_single(const fs::path& path, const OpenOptions& options) {
+Result<Weights> read_single(MappedFile file, const OpenOptions& options) {
   Weights weights;
   weights.has_bytes = true;
-  VITRO_TRY_ASSIGN(MappedFile file, MappedFile::open(path, options.mode));
   VITRO_TRY_ASSIGN(SafetensorsFile contents, read_shard(file, options, weights.has_bytes));
   weights.tensors = std::move(contents.tensors);
   weights.files.push_back(std::move(file));
@@ -169,7 +172,10 @@ tl::unexpected<Error> fail_no_weights(const fs::path& folder, bool has_config) {
 }
 
 Result<Weights> read_weights(const fs::path& folder, const OpenOptions& options) {
-  if (is_there(folder / "model.safetensors")) return read_single(folder / "model.safetensors", options);
+  if (is_there(folder / "model.safetensors")) {
+    VITRO_TRY_ASSIGN(MappedFile file, MappedFile::open(folder / "model.safetensors", options.mode));
+    return read_single(std::move(file), options);
+  }
   if (is_there(folder / "model.safetensors.index.json"))
     return read_sharded(folder / "model.safetensors.index.json", options);
   if (!options.needs_weights) return Weights{};
@@ -191,6 +197,12 @@ Status check_not_split(const GgufFile& gguf, std::string_view where) {
 struct Checkpoint::Opener {
   const OpenOptions& options;
 
+  static void take(Weights weights, Checkpoint& out) {
+    out.files_ = std::move(weights.files);
+    out.tensors_ = std::move(weights.tensors);
+    out.has_weights_ = weights.has_bytes;
+  }
+
   Result<Checkpoint> open_folder(const fs::path& folder) const {
     if (!is_there(folder / "config.json")) return open_folder_without_config(folder);
     Checkpoint out;
@@ -200,9 +212,17 @@ struct Checkpoint::Opener {
       VITRO_TRY_ASSIGN(out.generation_config_, read_json_file(folder / "generation_config.json", options.mode));
     }
     VITRO_TRY_ASSIGN(Weights weights, read_weights(folder, options));
-    out.files_ = std::move(weights.files);
-    out.tensors_ = std::move(weights.tensors);
-    out.has_weights_ = weights.has_bytes;
+    take(std::move(weights), out);
+    return out;
+  }
+
+  Result<Checkpoint> open_memory(const MemoryFolder& folder) const {
+    Checkpoint out;
+    out.path_ = folder.name;
+    VITRO_TRY_ASSIGN(out.config_, read_json_object(folder.config, fmt::format("{}/config.json", folder.name)));
+    const std::string name = fmt::format("{}/model.safetensors", folder.name);
+    VITRO_TRY_ASSIGN(Weights weights, read_single(MappedFile::in_memory(folder.weights, name), options));
+    take(std::move(weights), out);
     return out;
   }
 
@@ -295,6 +315,8 @@ Result<Checkpoint> Checkpoint::open(const fs::path& path, const OpenOptions& opt
   const Opener opener{options};
   return fs::is_directory(status) ? opener.open_folder(path) : opener.open_file(path);
 }
+
+Result<Checkpoint> Checkpoint::open(const MemoryFolder& folder) { return Opener{OpenOptions{}}.open_memory(folder); }
 
 uint64_t Checkpoint::file_bytes() const {
   uint64_t total = 0;

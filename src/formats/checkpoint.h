@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -24,6 +25,13 @@ struct OpenOptions {
   bool needs_weights = true;  ///< false: a bare config.json or a GGUF header is enough (has_weights() tells)
 };
 
+/// The files of a Hugging Face folder, in memory. What they point to must outlive whatever is opened from them.
+struct MemoryFolder {
+  std::string_view name;  ///< for messages
+  std::string_view config;
+  std::span<const std::byte> weights;  ///< model.safetensors
+};
+
 /// An opened model: settings, tensor table, bytes. Immutable; movable. Views live as long as it does.
 class Checkpoint {
  public:
@@ -32,6 +40,9 @@ class Checkpoint {
   /// A folder with only pickle files (pytorch_model.bin) is Unsupported with advice to convert. A folder that holds no
   /// config.json but exactly one .gguf opens that.
   static Result<Checkpoint> open(const std::filesystem::path& path, const OpenOptions& options = {});
+
+  /// The same from memory, checked as files are; no tensor is copied.
+  static Result<Checkpoint> open(const MemoryFolder& folder);
 
   SourceFormat format() const { return format_; }
   const std::filesystem::path& path() const { return path_; }

@@ -80,6 +80,14 @@ Result<MappedFile> MappedFile::open(const std::filesystem::path& path, LoadMode 
   return out;
 }
 
+MappedFile MappedFile::in_memory(std::span<const std::byte> bytes, std::string_view name) {
+  MappedFile out;
+  out.path_ = name;
+  out.size_ = bytes.size();
+  out.data_ = {bytes.data(), Unmap{0}};
+  return out;
+}
+
 std::span<const std::byte> MappedFile::bytes() const { return {data_.get(), data_ ? size_ : 0}; }
 
 void MappedFile::release(size_t offset, size_t n_bytes) const {
@@ -91,6 +99,8 @@ void MappedFile::release(size_t offset, size_t n_bytes) const {
   if (begin < end) ::madvise(const_cast<std::byte*>(data_.get()) + begin, end - begin, MADV_DONTNEED);
 }
 
-void MappedFile::Unmap::operator()(const std::byte* data) const { ::munmap(const_cast<std::byte*>(data), n_bytes); }
+void MappedFile::Unmap::operator()(const std::byte* data) const {
+  if (n_bytes > 0) ::munmap(const_cast<std::byte*>(data), n_bytes);
+}
 
 }  // namespace vitro

@@ -16,12 +16,15 @@ namespace vitro {
 /// but counted twice.
 enum class LoadMode { kMap, kRead };
 
-/// Read-only bytes of one file. Movable; views into it live as long as it does.
+/// Read-only bytes of one file, or of the program itself. Movable; views into it live as long as it does.
 class MappedFile {
  public:
   /// NotFound, IoError (with the system's words), InvalidArgument for folders and devices. An empty file is fine and
   /// has no bytes.
   static Result<MappedFile> open(const std::filesystem::path& path, LoadMode mode = LoadMode::kMap);
+
+  /// Bytes that are in memory already, with a name for messages. They must outlive the object; nothing is copied.
+  static MappedFile in_memory(std::span<const std::byte> bytes, std::string_view name);
 
   std::span<const std::byte> bytes() const;
   /// The same bytes as text (of no promised encoding).
@@ -33,7 +36,8 @@ class MappedFile {
 
  private:
   struct Unmap {
-    size_t n_bytes;  // value-initialised by unique_ptr; an initialiser here would delete its default constructor
+    size_t n_bytes;  // 0: not ours to unmap; value-initialised by unique_ptr; an initialiser here would delete its
+                     // default constructor
     void operator()(const std::byte* data) const;
   };
   std::filesystem::path path_;

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/clock.h"
+#include "embedded/open_model.h"
 #include "inspect/verify_internal.h"
 #include "model/arch/architecture.h"
 
@@ -97,7 +98,8 @@ Result<VerifyReport> verify_folder(const std::filesystem::path& folder, const Ve
     return fail(ErrorCode::kInvalidArgument,
                 "{}: holds a real model's answers without its weights; name them with --model FILE", folder.string());
   }
-  VITRO_TRY_ASSIGN(const Checkpoint checkpoint, Checkpoint::open(options.model.empty() ? folder : options.model));
+  VITRO_TRY_ASSIGN(const Checkpoint checkpoint,
+                   options.model.empty() ? Checkpoint::open(folder) : open_checkpoint(options.model));
   VITRO_TRY_ASSIGN(ModelDescription description, describe_model(checkpoint));
   const Attempt attempt{expected, options, checkpoint, ctx};
   VITRO_TRY_ASSIGN(VerifyReport report, attempt.run(description));

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "embedded/open_model.h"
 #include "generate/score.h"
 #include "inspect/verify_internal.h"
 #include "sample/sampler.h"
@@ -130,7 +131,7 @@ Status verify_nll(const Verification& v) {
 Status verify_real(const Verification& v) {
   const Value::Array* rows = v.expected.json.find("rows")->as_array();
   if (!rows) return fail(ErrorCode::kCorrupt, "{}: \"rows\" is no list", v.expected.folder.string());
-  VITRO_TRY_ASSIGN(const std::unique_ptr<Tokenizer> tokenizer, load_tokenizer(v.model_path));
+  VITRO_TRY_ASSIGN(const std::unique_ptr<Tokenizer> tokenizer, open_tokenizer(v.model_path));
   for (size_t i = 0; i < rows->size(); ++i) {
     const auto ids = id_list((*rows)[i].find("ids"));
     const auto greedy = id_list((*rows)[i].find("greedy"));

@@ -10,8 +10,10 @@
 #include "base/letters.h"
 #include "base/nearest.h"
 #include "formats/json.h"
-#include "plan/devices_data.h"
 #include "plan/small_file.h"
+
+// data/devices.json (cmake/embed.cmake).
+extern "C" const char vitro_devices_json[], vitro_devices_json_end[];
 
 namespace vitro {
 namespace {
@@ -255,7 +257,9 @@ Result<std::vector<Device>> parse_devices(std::string_view json, std::string_vie
   return Reader().read(root, where);
 }
 
-Result<std::vector<Device>> builtin_devices() { return parse_devices(kDevicesJson, "the built-in devices"); }
+Result<std::vector<Device>> builtin_devices() {
+  return parse_devices({vitro_devices_json, vitro_devices_json_end}, "the built-in devices");
+}
 
 Result<std::vector<Device>> load_devices(const std::string& path) {
   VITRO_TRY_ASSIGN(const MappedFile file, read_small_file(path, kMaxFileBytes));

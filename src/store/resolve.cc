@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "embedded/embedded_model.h"
 #include "store/snapshot.h"
 #include "store/vitro_cache.h"
 
@@ -17,10 +18,11 @@ bool is_there(const fs::path& path) {
   return fs::symlink_status(path, error).type() != fs::file_type::not_found;  // a link that leads nowhere is there
 }
 
-/// Nothing that a repository is called.
+/// Nothing that a repository is called; the model in the program is opened by its name (embedded/open_model.h).
 bool must_be_path(std::string_view text) {
   constexpr std::array<std::string_view, 8> kEnds = {".gguf",  ".json",  ".bin",      ".safetensors",
                                                      ".model", ".jinja", ".tiktoken", ".txt"};
+  if (text == kEmbeddedModel) return true;
   if (text.empty() || text[0] == '/' || text[0] == '.' || text[0] == '~' || text.ends_with('/')) return true;
   const std::string_view repo = text.substr(0, text.find_first_of(":@"));
   if (std::count(repo.begin(), repo.end(), '/') > 1) return true;
