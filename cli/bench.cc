@@ -110,7 +110,8 @@ int machine_command(std::span<const std::string> args) {
       "by\n"
       "weight type. The result is kept where 'vitro plan' finds it. Let nothing else run meanwhile.");
   app.add_option("--threads", options.n_threads, "threads, 1 to 1024 (default: all processors)");
-  app.add_option("--out", options.out, "file to keep the result in (default: machine.json in ~/.cache/vitro, or VITRO_CACHE)")
+  app.add_option("--out", options.out,
+                 "file to keep the result in (default: machine.json in ~/.cache/vitro, or VITRO_CACHE)")
       ->type_name("FILE");
   app.add_flag("--dry-run", options.is_dry, "print the result, keep nothing");
   app.add_flag("--json", options.is_json, "one JSON object")->group("Output");

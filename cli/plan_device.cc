@@ -50,7 +50,7 @@ Result<std::optional<PlanDevice>> find_plan_device(const PlanModel& model, const
                                                    const PlannedWeights& weights) {
   if (options.device.empty()) return std::optional<PlanDevice>();
   Result<PlanDevice> found = is_this_machine(options.device) ? measured_device(model, options, weights)
-                                                            : catalogue_device(options, weights.matrix_type);
+                                                             : catalogue_device(options, weights.matrix_type);
   if (!found) return tl::unexpected(std::move(found).error());
   return std::optional<PlanDevice>(*std::move(found));
 }

@@ -13,8 +13,11 @@ TEST(Letters, LowerCaseTouchesAsciiAlone) {
 
 TEST(Letters, ControlCharacters) {
   EXPECT_FALSE(has_control("NVLink 4 \xc3\xa9 \xc2\xa0"));  // U+00E9 and a no-break space
-  EXPECT_FALSE(has_control("\xe2\x80\x9d"));               // U+201D: 0x80 without 0xC2
-  for (const std::string_view text : {"\x1b[2J", "a\nb", "\t", "\x7f", "\xc2\x9b" "2J"}) EXPECT_TRUE(has_control(text));
+  EXPECT_FALSE(has_control("\xe2\x80\x9d"));                // U+201D: 0x80 without 0xC2
+  for (const std::string_view text : {"\x1b[2J", "a\nb", "\t", "\x7f",
+                                      "\xc2\x9b"
+                                      "2J"})
+    EXPECT_TRUE(has_control(text));
   EXPECT_TRUE(has_control(std::string_view("\0", 1)));
 }
 

@@ -175,7 +175,8 @@ TEST(Devices, HostileFiles) {
       {"\"source\": \"us\"", "\"source\": \"\\u001b\"", "source: expected a text"},
       {"\"source\": \"us\"", "\"link\": {\"name\": \"\\u001b\", \"gb_s\": 1, \"n_devices\": 2}", "link: name"},
       {"{\"devices\"", "{\"sources\": {\"us\": \"\\u001b\"}, \"devices\"", "sources: \"us\": expected a text"},
-      {"\"source\": \"us\"", "\"link\": {\"name\": \"x\", \"gb_s\": 1, \"n_devices\": 2.7}", "n_devices: expected a whole"},
+      {"\"source\": \"us\"", "\"link\": {\"name\": \"x\", \"gb_s\": 1, \"n_devices\": 2.7}",
+       "n_devices: expected a whole"},
       // A device without a name is not reported under the one before it.
       {"\"us\"}", "\"us\"}, {\"memory\": 7}", "devices[1]: name: expected a text"},
       {"{\"f32\": 1}", "[]", "expected an object"},

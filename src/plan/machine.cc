@@ -20,7 +20,7 @@ namespace vitro {
 namespace {
 
 constexpr uintmax_t kMaxFileBytes = uintmax_t{1} << 20;
-constexpr size_t kMaxText = 200;  ///< bytes
+constexpr size_t kMaxText = 200;   ///< bytes
 constexpr double kMaxRate = 1e21;  ///< above any machine
 constexpr int64_t kMaxThreads = 1024;
 /// Loops of a block that several threads share where one token is made: q k v, attend, o, gate and up, down.

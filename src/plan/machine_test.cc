@@ -113,8 +113,8 @@ TEST(Machine, SharesOfAFile) {
   WeightEntry wide, narrow;
   wide.dtype = DType::kBF16;
   narrow.dtype = DType::kQ8_0;
-  const std::vector<BoundTensor> bound = {tensor(embed, wide), tensor(q, narrow), tensor(k, narrow),
-                                          tensor(norm, wide), tensor(positions, wide)};
+  const std::vector<BoundTensor> bound = {tensor(embed, wide), tensor(q, narrow), tensor(k, narrow), tensor(norm, wide),
+                                          tensor(positions, wide)};
   ModelConfig config{.is_head_tied = true};
   const std::vector<WeightShare> tied = weight_shares(config, bound);
   ASSERT_EQ(tied.size(), 2U);
@@ -127,7 +127,8 @@ TEST(Machine, SharesOfAFile) {
 
 // Three experts of 16 x 64 that are tensors of their own in the file: each fills its part of the slot.
 TEST(Machine, ExpertsCountOnceEach) {
-  const TensorSlot up{.name = "blocks.0.ffn.experts.w_up", .shape = {3, 16, 64}, .sources = {TensorSource{.is_one_by_one = true}}};
+  const TensorSlot up{
+      .name = "blocks.0.ffn.experts.w_up", .shape = {3, 16, 64}, .sources = {TensorSource{.is_one_by_one = true}}};
   WeightEntry entry;
   entry.dtype = DType::kQ8_0;
   std::vector<BoundTensor> bound;
