@@ -21,20 +21,38 @@ CLI::Option* add_model_option(CLI::App& app, std::string& model, ModelSearch& se
   return app.add_option("MODEL", model, what + "; or a name, as for 'vitro pull'");
 }
 
-Status locate_model(std::string& model, const ModelSearch& search) {
-  const Caches caches = Caches::from_environment();
-  VITRO_TRY_ASSIGN(const Resolved resolved, resolve_model(model, search.needs_weights, caches));
-  if (!resolved.path.empty()) {
-    model = resolved.path.string();
-    return {};
-  }
+namespace {
+
+/// The path, after a pull if that is needed and allowed.
+Result<std::filesystem::path> path_of(const Resolved& resolved, const ModelSearch& search, const Caches& caches) {
+  if (!resolved.path.empty()) return resolved.path;
   if (!search.may_pull && !is_terminal(STDERR_FILENO)) {
     const std::string name = to_string(*resolved.name);
     return fail(ErrorCode::kNotFound, "{}: not here; 'vitro pull {}' fetches it, and so does this command with --pull",
                 name, name);
   }
-  VITRO_TRY_ASSIGN(const Pulled pulled, pull_with_progress(*resolved.name, caches));
-  model = pulled.path.string();
+  VITRO_TRY_ASSIGN(Pulled pulled, pull_with_progress(*resolved.name, caches));
+  return std::move(pulled.path);
+}
+
+/// fetch_headers that ctrl-C stops in good order, so that its folder goes.
+Result<std::filesystem::path> fetch_headers_in_sight(const HubName& name, const Hub& hub,
+                                                     const std::filesystem::path& folder) {
+  HttpOptions http;
+  http.is_cancelled = [] { return is_interrupted(); };
+  catch_interrupt();
+  auto path = fetch_headers(name, hub, folder, http);
+  release_interrupt();
+  return path;
+}
+
+}  // namespace
+
+Status locate_model(std::string& model, const ModelSearch& search) {
+  const Caches caches = Caches::from_environment();
+  VITRO_TRY_ASSIGN(const Resolved resolved, resolve_model(model, search.needs_weights, caches));
+  VITRO_TRY_ASSIGN(const std::filesystem::path path, path_of(resolved, search, caches));
+  model = path.string();
   return {};
 }
 
@@ -43,14 +61,13 @@ Result<LocatedDescription> locate_description(const std::string& model, const Mo
   VITRO_TRY_ASSIGN(const Resolved resolved, resolve_model(model, false, caches));
   const bool is_remote = resolved.path.empty() && !resolved.name->known && !search.may_pull;
   if (!is_remote) {
-    std::string place = model;
-    VITRO_TRY(locate_model(place, {.may_pull = search.may_pull, .needs_weights = false}));
-    return LocatedDescription{place};
+    VITRO_TRY_ASSIGN(std::filesystem::path path, path_of(resolved, search, caches));
+    return LocatedDescription{std::move(path)};
   }
   VITRO_TRY_ASSIGN(const Hub hub, hub_from_environment(hf_home()));
   VITRO_TRY_ASSIGN(WorkFolder folder, WorkFolder::make(std::filesystem::temp_directory_path(), "vitro-headers-"));
   talk("{}: not here; reading its headers from the hub\n", to_string(*resolved.name));
-  VITRO_TRY_ASSIGN(std::filesystem::path path, fetch_headers(resolved.name->hub, hub, folder.path()));
+  VITRO_TRY_ASSIGN(std::filesystem::path path, fetch_headers_in_sight(resolved.name->hub, hub, folder.path()));
   return LocatedDescription{std::move(path), std::move(folder)};
 }
 

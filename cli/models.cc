@@ -66,7 +66,7 @@ Result<bool> is_agreed(const std::string& name, const Removal& removal) {
     return fail(ErrorCode::kInvalidArgument, "{}: nobody can be asked here; --yes removes it without asking", name);
   }
   talk("{}: {} files and folders, {}, below {}\nRemove them? [y/N] ", name, removal.paths.size(),
-       human_bytes(removal.n_freed_bytes), removal.paths.back().string());
+       human_bytes(removal.n_freed_bytes), removal.top.string());
   std::string line;
   return next_line(stdin, line) && (line == "y" || line == "Y" || line == "yes");
 }

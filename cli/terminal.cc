@@ -68,7 +68,7 @@ void forget_interrupt() { g_is_interrupted.store(false); }
 void release_interrupt() { std::signal(SIGINT, SIG_DFL); }
 
 int report_error(std::string_view command, const Error& error) {
-  talk("vitro {}: {}\n", command, error.message);
+  talk("vitro {}: {}\n", command, for_terminal(error.message, true));  // it may quote a file or a server
   return 1;
 }
 

@@ -80,6 +80,32 @@ TEST_F(PullCliTest, ElsewhereItDoes) {
   EXPECT_FALSE(fs::exists(repo("toy")));
 }
 
+TEST_F(PullCliTest, CtrlCLeavesNoHeaders) {
+  const fs::path temporary = folder_.path() / "tmp";
+  fs::create_directories(temporary);
+  Pty pty("env TMPDIR=" + temporary.string() + " " + vitro("show o/large", "stall=1000"));
+  EXPECT_NE(pty.until("reading its headers"), "") << pty.rest();
+  pty.type("\x03");
+  EXPECT_NE(pty.until("stopped"), "") << pty.rest();
+  EXPECT_EQ(pty.wait(), 1);
+  EXPECT_TRUE(fs::is_empty(temporary));
+}
+
+TEST_F(PullCliTest, ErrorsDoNotMoveTheCursor) {
+  const Ran ran = shell(vitro("show " $(printf '/none/\033[2J') " 2>&1"));
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_NE(ran.out.find("/none/"), std::string::npos) << ran.out;
+  EXPECT_EQ(ran.out.find(''), std::string::npos) << ran.out;
+}
+
+TEST_F(PullCliTest, TheFileAndNotTheFolderBesideIt) {
+  server_.add("o/both/config.json", "{}");
+  server_.add("o/both/model.gguf", "weights");
+  ASSERT_EQ(shell(vitro("pull o/both:config.json 2>&1")).code, 0);
+  const Ran ran = shell(vitro("pull o/both 2>/dev/null"));
+  EXPECT_TRUE(ran.out.ends_with("/model.gguf\n")) << ran.out;
+}
+
 TEST_F(PullCliTest, RemovingAsks) {
   ASSERT_EQ(shell(vitro("pull o/toy >/dev/null 2>&1")).code, 0);
   const Ran unasked = shell(vitro("models rm o/toy 2>&1 </dev/null"));

@@ -9,23 +9,20 @@ namespace {
 
 constexpr int kMaxRedirects = 5;
 
-/// Points the request at where the answer leads. False if the rule says to stop here.
-Result<bool> take_redirect(HttpRequest& request, const HttpResponse& response, Redirects redirects) {
+}  // namespace
+
+Result<HttpRequest> redirected(HttpRequest request, const HttpResponse& response) {
   VITRO_TRY_ASSIGN(const std::string from, url_origin(request.url));
   const auto to = url_origin(response.redirect_to);
   if (!to) return fail(to.error().in(url_for_people(request.url) + " redirects"));
-  const bool is_same = from == *to;
-  if (!is_same && redirects == Redirects::kSameOrigin) return false;
   if (from.starts_with("https:") && to->starts_with("http:")) {
     return fail(ErrorCode::kCorrupt, "{}: redirects from https to {}, without encryption; not followed",
                 url_for_people(request.url), *to);
   }
-  if (!is_same) request.bearer_token.clear();
+  if (from != *to) request.bearer_token.clear();
   request.url = response.redirect_to;
-  return true;
+  return request;
 }
-
-}  // namespace
 
 Result<HttpResponse> follow(HttpConnection& connection, HttpRequest request, Redirects redirects,
                             const HttpSink& sink) {
@@ -33,21 +30,24 @@ Result<HttpResponse> follow(HttpConnection& connection, HttpRequest request, Red
   for (int i = 0; i <= kMaxRedirects; ++i) {
     VITRO_TRY_ASSIGN(HttpResponse response, connection.send(request, sink));
     if (response.end != HttpEnd::kWhole || response.redirect_to.empty()) return response;
-    VITRO_TRY_ASSIGN(const bool goes_on, take_redirect(request, response, redirects));
-    if (!goes_on) return response;
+    VITRO_TRY_ASSIGN(HttpRequest next, redirected(request, response));
+    const bool is_elsewhere = *url_origin(next.url) != *url_origin(request.url);
+    if (is_elsewhere && redirects == Redirects::kSameOrigin) return response;
+    request = std::move(next);
   }
   return fail(ErrorCode::kCorrupt, "{}: over {} redirects", url_for_people(asked), kMaxRedirects);
 }
 
-Result<HttpText> get_text(const HttpRequest& request, size_t max_bytes, const HttpOptions& options) {
+Result<HttpText> get_text(const HttpRequest& request, size_t max_bytes, const HttpOptions& options,
+                          const std::function<Status(const HttpResponse&)>& check_head) {
   HttpConnection connection(options);
   Retry retry(options);
   while (true) {
     HttpText answer;
     HttpSink sink;
-    sink.on_head = [&](const HttpResponse&) -> Status {
+    sink.on_head = [&](const HttpResponse& head) -> Status {
       answer.text.clear();
-      return {};
+      return check_head ? check_head(head) : Status();
     };
     sink.on_body = [&](std::string_view bytes) -> Status {
       if (bytes.size() > max_bytes - answer.text.size()) {

@@ -181,6 +181,17 @@ void set_exchange(CURL* curl, Exchange& exchange) {
   curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &exchange);
 }
 
+/// Where an answer leads, made absolute; what cannot be is left as it came, and is no URL to whoever follows it. Not
+/// asked of libcurl, which says nothing where the body was not waited for.
+std::string redirect_of(const HttpResponse& response) {
+  constexpr std::array kStatuses = {301, 302, 303, 307, 308};
+  const std::string to(response.header("location"));
+  if (std::find(kStatuses.begin(), kStatuses.end(), response.status) == kStatuses.end()) return "";
+  Url url = parse_url(response.url);
+  if (!url || curl_url_set(url.get(), CURLUPART_URL, to.c_str(), CURLU_NON_SUPPORT_SCHEME) != CURLUE_OK) return to;
+  return part(url, CURLUPART_URL);
+}
+
 HttpEnd end_of(CURLcode code) {
   switch (code) {
     case CURLE_OK:
@@ -255,9 +266,7 @@ Result<HttpResponse> HttpConnection::send(const HttpRequest& request, const Http
   set_request(curl, request, headers);
   set_exchange(curl, exchange);
   const CURLcode code = curl_easy_perform(curl);
-  char* target = nullptr;
-  curl_easy_getinfo(curl, CURLINFO_REDIRECT_URL, &target);
-  if (target != nullptr) exchange.response.redirect_to = target;
+  exchange.response.redirect_to = redirect_of(exchange.response);
   if (code == CURLE_OK && exchange.response.is_success()) exchange.tell_head();
   return state_->finish(code, exchange);
 }
@@ -272,16 +281,20 @@ Result<std::string> url_origin(const std::string& text) {
   const std::string scheme = url ? lower(part(url, CURLUPART_SCHEME)) : "";
   if (scheme != "http" && scheme != "https") {
     return fail(ErrorCode::kInvalidArgument, "'{}' is no http or https URL (user names are not allowed in it)",
-                url_for_people(text.substr(0, 200)));
+                url_for_people(text).substr(0, 200));
   }
   return fmt::format("{}://{}:{}", scheme, lower(part(url, CURLUPART_HOST)),
                      part(url, CURLUPART_PORT, CURLU_DEFAULT_PORT));
 }
 
 std::string url_for_people(const std::string& url) {
-  std::string out;
-  for (const char c : url.substr(0, url.find_first_of("?#"))) out += c > ' ' && c < 0x7f ? c : '?';
-  return out;
+  std::string text = url.substr(0, url.find_first_of("?#"));
+  const size_t colon = text.find(':');
+  const size_t host = text.find_first_not_of('/', colon == text.npos ? 0 : colon + 1);
+  const size_t at = host == text.npos ? host : text.substr(0, text.find('/', host)).rfind('@');
+  if (at != text.npos && at >= host) text.erase(host, at + 1 - host);  // also of what is no URL, as far as it looks so
+  for (char& c : text) c = c > ' ' && c < 0x7f ? c : '?';
+  return text;
 }
 
 std::optional<double> retry_after_s(const HttpResponse& response) {

@@ -97,19 +97,24 @@ enum class Redirects : uint8_t {
 Result<HttpResponse> follow(HttpConnection& connection, HttpRequest request, Redirects redirects,
                             const HttpSink& sink = {});
 
+/// The request for where an answer leads to; its token stays with its origin. InvalidArgument for what is no http or
+/// https URL; Corrupt for one from https to http.
+Result<HttpRequest> redirected(HttpRequest request, const HttpResponse& response);
+
 /// The whole body of a success as text; `max_bytes` more are Corrupt. Tries again as retry.h says; an answer that is no
-/// success is returned for its status, with an empty text.
+/// success is returned for its status, with an empty text. check_head judges the headers of a success before its bytes.
 struct HttpText {
   HttpResponse response;
   std::string text;
 };
-Result<HttpText> get_text(const HttpRequest& request, size_t max_bytes, const HttpOptions& options);
+Result<HttpText> get_text(const HttpRequest& request, size_t max_bytes, const HttpOptions& options,
+                          const std::function<Status(const HttpResponse&)>& check_head = {});
 
 /// "https://host:port" of a URL, lower case, the port always said. InvalidArgument if it is no http or https URL, or
 /// holds a user name.
 Result<std::string> url_origin(const std::string& url);
 
-/// A URL without its query, which may be a signature: for messages.
+/// A URL without its query, which may be a signature, and without user and password: for messages.
 std::string url_for_people(const std::string& url);
 
 /// Seconds that Retry-After asks to wait, from a number or a date; nothing if there is none.

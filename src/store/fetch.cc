@@ -52,14 +52,6 @@ Result<bool> is_there(const std::filesystem::path& target, uint64_t n_bytes) {
               target.string(), n_found, n_bytes);
 }
 
-Status check_space(const std::filesystem::path& folder, uint64_t n_needed) {
-  std::error_code error;
-  const auto space = std::filesystem::space(folder.empty() ? "." : folder, error);
-  if (error || space.available >= n_needed) return {};
-  return fail(ErrorCode::kIoError, "{}: no space: {} more are needed, {} are free", folder.string(),
-              human_bytes(n_needed), human_bytes(space.available));
-}
-
 /// Workers on threads of their own; the end of this object ends them.
 class Workers {
  public:
@@ -181,8 +173,7 @@ class Download {
 /// With the lock held and nothing at the target.
 Status fetch_locked(const RemoteFile& file, const FetchPaths& paths, const FetchOptions& options) {
   VITRO_TRY_ASSIGN(IncompleteFile incomplete, IncompleteFile::open(paths.incomplete));
-  Status status =
-      check_space(paths.incomplete.parent_path(), file.n_bytes - std::min(file.n_bytes, incomplete.n_bytes()));
+  Status status = check_room(paths.incomplete.parent_path(), n_missing_bytes(paths, file.n_bytes));
   if (status) status = Download(file, options, incomplete).run();
   if (status) status = incomplete.rename_to(paths.target);
   if (!status && incomplete.n_bytes() == 0) incomplete.remove();
@@ -203,6 +194,24 @@ Result<Fetched> fetch_file(const RemoteFile& file, const FetchPaths& paths, cons
   if (is_now_there) return Fetched::kAlreadyThere;
   VITRO_TRY(fetch_locked(file, paths, options));
   return Fetched::kNow;
+}
+
+uint64_t n_missing_bytes(const FetchPaths& paths, uint64_t n_bytes) {
+  std::error_code error;
+  if (std::filesystem::is_regular_file(paths.target, error)) return 0;
+  const bool is_begun = std::filesystem::is_regular_file(paths.incomplete, error);
+  const uintmax_t n_here = is_begun ? std::filesystem::file_size(paths.incomplete, error) : 0;
+  return error || n_here > n_bytes ? n_bytes : n_bytes - n_here;
+}
+
+Status check_room(const std::filesystem::path& folder, uint64_t n_bytes) {
+  std::error_code error;
+  std::filesystem::path there = std::filesystem::absolute(folder, error);
+  while (!std::filesystem::exists(there, error) && there.has_relative_path()) there = there.parent_path();
+  const auto space = std::filesystem::space(there, error);
+  if (error || space.available >= n_bytes) return {};
+  return fail(ErrorCode::kIoError, "{}: no space: {} more are needed, {} are free; 'vitro models rm NAME' makes room",
+              folder.string(), human_bytes(n_bytes), human_bytes(space.available));
 }
 
 }  // namespace vitro

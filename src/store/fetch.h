@@ -1,7 +1,7 @@
 // One file from a URL to a path. The bytes go to `<target>.incomplete`, which is at every moment a beginning of the
-// file: ranges that arrive early wait in memory. So its length alone says what is there, a killed process loses
-// seconds, and huggingface_hub, which continues files of that name, may continue ours and we its. The final name
-// appears by a rename, once length and hash are those that the server promised and the disk has every byte.
+// file: ranges that arrive early wait in memory. So its length alone says what is there, and a killed
+// process loses seconds. The final name appears by a rename, once length and hash are those that the server promised
+// and the disk has every byte.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,8 @@ struct RemoteFile {
 };
 
 /// Asks for a file's metadata (HEAD) without going to the host that stores its bytes: X-Linked-Etag and X-Linked-Size
-/// of a redirect, else ETag and Content-Length. An etag of 64 hex digits is a sha256, of 40 a git sha1.
+/// of a redirect, else ETag and Content-Length. A redirect to another host that has neither is followed, without the
+/// token. An etag of 64 hex digits is a sha256, of 40 a git sha1.
 /// Errors: as follow() and http_error(); Corrupt where length or etag are missing, and for an HTML page.
 Result<RemoteFile> stat_remote(const std::string& url, const std::string& token, const HttpOptions& http = {});
 
@@ -72,5 +73,11 @@ enum class Fetched : uint8_t {
 /// after five tries without a byte, for refusals of the server; Corrupt for a wrong hash or length, for an HTML page;
 /// Cancelled; InvalidArgument where target or incomplete is a folder or a link that leads nowhere.
 Result<Fetched> fetch_file(const RemoteFile& file, const FetchPaths& paths, const FetchOptions& options);
+
+/// Bytes of a file of `n_bytes` that are still to come: all but those of an earlier try; 0 if the target is there.
+uint64_t n_missing_bytes(const FetchPaths& paths, uint64_t n_bytes);
+
+/// IoError with the numbers if the file system of a folder, which may not be there yet, has less room.
+Status check_room(const std::filesystem::path& folder, uint64_t n_bytes);
 
 }  // namespace vitro

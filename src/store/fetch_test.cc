@@ -105,6 +105,20 @@ TEST_F(FetchTest, ReadsMetadataOfSmallFiles) {
   EXPECT_EQ(file->hash, "4a036f56bb619924ec4189bd84ed716c766971ae");  // git hash-object
 }
 
+TEST_F(FetchTest, FollowsAMirrorWithoutTheToken) {
+  for (const char* name : {"config.json", "large.bin"}) {
+    const auto file = stat(std::string("mirror=1,id=mirror-") + name, name);
+    ASSERT_TRUE(file) << file.error().message;
+    EXPECT_NE(file->hash_kind, HashKind::kNone);
+    EXPECT_EQ(file->commit, "0123456789abcdef0123456789abcdef01234567");
+    const auto log = server().log(std::string("mirror-") + name);
+    ASSERT_EQ(log.size(), 2U);
+    EXPECT_EQ(log[0].token, "Bearer hf_secret");
+    EXPECT_EQ(log[1].host, "localhost");
+    EXPECT_EQ(log[1].token, "");
+  }
+}
+
 TEST_F(FetchTest, TakesRangesOverSeveralConnections) {
   const auto fetched = fetch("id=ranges");
   ASSERT_TRUE(fetched) << fetched.error().message;
@@ -148,7 +162,8 @@ TEST_F(FetchTest, GoesOnAfterCutConnections) {
 }
 
 TEST_F(FetchTest, GoesOnAfterStalls) {
-  options_.http.stall_s = 0.2;
+  options_.http.stall_s = 1;
+  options_.http.n_tries = 20;
   options_.n_connections = 8;
   const auto fetched = fetch("stall=400000");
   ASSERT_TRUE(fetched) << fetched.error().message;
@@ -299,7 +314,7 @@ TEST_F(FetchTest, KeepsWhatCameWhenStopped) {
 }
 
 TEST_F(FetchTest, WaitsForAnotherPuller) {
-  const auto remote = stat("id=two,rate=2000000");
+  const auto remote = stat("id=two,rate=500000");
   ASSERT_TRUE(remote);
   std::atomic<bool> is_waiting = false;
   FetchOptions second = options_;
@@ -336,6 +351,16 @@ TEST_F(FetchTest, LooksForSpaceFirst) {
   EXPECT_EQ(server().log("space").size(), 1U);
   EXPECT_FALSE(fs::exists(paths_.incomplete));
   expect_nothing_final();
+}
+
+TEST_F(FetchTest, WhatIsThereNeedsNoRoom) {
+  EXPECT_EQ(n_missing_bytes(paths_, kLarge), kLarge);
+  fs::create_directories(paths_.target.parent_path());
+  std::ofstream(paths_.incomplete) << std::string(1000, 'x');
+  EXPECT_EQ(n_missing_bytes(paths_, kLarge), kLarge - 1000);
+  EXPECT_EQ(n_missing_bytes(paths_, 999), 999U);  // too long: it starts anew
+  std::ofstream(paths_.target) << "x";
+  EXPECT_EQ(n_missing_bytes(paths_, kLarge), 0U);
 }
 
 TEST_F(FetchTest, EndsInOrderWhenTheDiskIsFull) {

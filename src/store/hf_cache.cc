@@ -11,6 +11,7 @@
 
 #include "base/write_file.h"
 #include "formats/mapped_file.h"
+#include "store/incomplete_file.h"
 #include "store/names.h"
 
 namespace vitro {
@@ -60,17 +61,6 @@ fs::path home() {
   return home.empty() ? fs::path(".") : fs::path(home);
 }
 
-/// The folder that the first of the variables names, or nothing.
-std::optional<fs::path> folder_of(std::initializer_list<const char*> names) {
-  for (const char* name : names) {
-    const std::string text = expand_variables(variable(name));
-    if (text.empty()) continue;
-    if (text == "~" || text.starts_with("~/")) return home() / text.substr(std::min<size_t>(2, text.size()));
-    return fs::path(text);
-  }
-  return std::nullopt;
-}
-
 /// True if `path` is `folder` or below it; both canonical.
 bool is_below(const fs::path& path, const fs::path& folder) {
   const auto [end, ignored] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
@@ -90,10 +80,23 @@ Status make_folders(const fs::path& folder) {
   return fail(ErrorCode::kIoError, "{}: the folder cannot be made: {}", folder.string(), error.message());
 }
 
-/// A link of a name that nobody reads, given its own name in one step.
-Status replace_link(const fs::path& target, const fs::path& path, const fs::path& spare_folder) {
+/// A name among the blobs that nobody reads, for what gets its own name in one step.
+fs::path spare_name(const fs::path& blobs) {
   std::random_device random;
-  const fs::path spare = spare_folder / fmt::format("{:08x}{:08x}.incomplete", random(), random());
+  return blobs / fmt::format("{:08x}{:08x}.incomplete", random(), random());
+}
+
+/// Waits until the disk has the names in a folder and in all below it.
+void sync_tree(const fs::path& top) {
+  sync_folder(top);
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(top, error), end; !error && it != end; it.increment(error)) {
+    std::error_code ignored;
+    if (fs::is_directory(it->symlink_status(ignored))) sync_folder(it->path());
+  }
+}
+
+Status replace_link(const fs::path& target, const fs::path& path, const fs::path& spare) {
   std::error_code error;
   fs::create_symlink(target, spare, error);
   if (!error) fs::rename(spare, path, error);
@@ -106,14 +109,28 @@ Status replace_link(const fs::path& target, const fs::path& path, const fs::path
 
 }  // namespace
 
+std::optional<fs::path> path_in_environment(std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    const std::string text = expand_variables(variable(name));
+    if (text.empty()) continue;
+    if (text == "~" || text.starts_with("~/")) return home() / text.substr(std::min<size_t>(2, text.size()));
+    return fs::path(text);
+  }
+  return std::nullopt;
+}
+
 fs::path hf_home() {
-  if (const auto folder = folder_of({"HF_HOME"})) return *folder;
-  if (const auto folder = folder_of({"XDG_CACHE_HOME"})) return *folder / "huggingface";
+  if (const auto folder = path_in_environment({"HF_HOME"})) return *folder;
+  if (const auto folder = path_in_environment({"XDG_CACHE_HOME"})) return *folder / "huggingface";
   return home() / ".cache" / "huggingface";
 }
 
+HfCache::HfCache(const fs::path& root) : root_(root.lexically_normal()) {
+  if (!root_.has_filename()) root_ = root_.parent_path();  // a slash at the end would be a part of its own
+}
+
 HfCache HfCache::from_environment() {
-  const auto folder = folder_of({"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"});
+  const auto folder = path_in_environment({"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"});
   return HfCache(folder ? *folder : hf_home() / "hub");
 }
 
@@ -251,22 +268,24 @@ Status HfCache::link(std::string_view repo, std::string_view commit, std::string
   VITRO_TRY(make_folders(path.parent_path()));
   std::error_code error;
   if (fs::read_symlink(path, error) == target) return {};
-  return replace_link(target, path, blob_path.parent_path());
+  return replace_link(target, path, spare_name(blob_path.parent_path()));
 }
 
 Status HfCache::write_ref(std::string_view repo, std::string_view revision, std::string_view commit) const {
+  sync_tree(snapshot(repo, commit));
   if (revision == commit) return {};
-  const fs::path path = ref(repo, revision);
-  VITRO_TRY(check_folder(path.parent_path()));
-  VITRO_TRY(make_folders(path.parent_path()));
+  const fs::path path = ref(repo, revision), blobs = repo_folder(repo) / "blobs";
+  for (const fs::path& folder : {path.parent_path(), blobs}) {
+    VITRO_TRY(check_folder(folder));
+    VITRO_TRY(make_folders(folder));
+  }
   std::error_code error;
   if (fs::is_symlink(fs::symlink_status(path, error))) VITRO_TRY(follow(path));
-  return write_file(path, commit, true);
-}
-
-bool is_blob_name(std::string_view etag) {
-  const auto is_safe = [](char c) { return is_name_byte(c) || c == '-' || c == '.'; };
-  return !etag.empty() && etag.size() <= 128 && etag[0] != '.' && std::all_of(etag.begin(), etag.end(), is_safe);
+  VITRO_TRY_ASSIGN(IncompleteFile file, IncompleteFile::open(spare_name(blobs)));
+  Status status = file.append(commit);
+  if (status) status = file.rename_to(path);
+  if (!status) file.remove();
+  return status;
 }
 
 }  // namespace vitro

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <filesystem>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,15 +22,18 @@
 
 namespace vitro {
 
-/// HF_HOME, else XDG_CACHE_HOME/huggingface, else ~/.cache/huggingface; "~" and $NAME are expanded as the Hugging Face
-/// tools do. Empty variables count as not set.
+/// What the first of these variables of the environment says that is set and not empty, with "~" and $NAME expanded as
+/// the Hugging Face tools do.
+std::optional<std::filesystem::path> path_in_environment(std::initializer_list<const char*> names);
+
+/// HF_HOME, else XDG_CACHE_HOME/huggingface, else ~/.cache/huggingface.
 std::filesystem::path hf_home();
 
 class HfCache {
  public:
   /// HF_HUB_CACHE, else HUGGINGFACE_HUB_CACHE, else hf_home()/hub.
   static HfCache from_environment();
-  explicit HfCache(std::filesystem::path root) : root_(std::move(root)) {}
+  explicit HfCache(const std::filesystem::path& root);
 
   const std::filesystem::path& root() const { return root_; }
 
@@ -62,15 +66,13 @@ class HfCache {
   Status prepare(std::string_view repo, std::string_view commit) const;
   /// Lets the snapshot's FILE lead to the blob, in one step. IoError.
   Status link(std::string_view repo, std::string_view commit, std::string_view file, std::string_view etag) const;
-  /// To be called after the links, so that no ref leads nowhere. Does nothing for a revision that is the commit.
+  /// To be called after the links, so that no ref leads nowhere: waits until the disk has them. No ref is written for a
+  /// revision that is the commit. What is half-way lies among the blobs, for readers take all below refs for refs.
   /// IoError.
   Status write_ref(std::string_view repo, std::string_view revision, std::string_view commit) const;
 
  private:
   std::filesystem::path root_;
 };
-
-/// An ETag without quotes and "W/" that is safe as a file name: 1 to 128 of A-Z a-z 0-9 - _ .; no '.' at the front.
-bool is_blob_name(std::string_view etag);
 
 }  // namespace vitro

@@ -8,6 +8,7 @@
 #include "formats/json.h"
 #include "formats/mapped_file.h"
 #include "formats/quote_name.h"
+#include "store/hf_cache.h"
 #include "store/names.h"
 
 namespace vitro {
@@ -37,8 +38,8 @@ std::string read_token(const std::filesystem::path& hf_home) {
   for (const char* name : {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"}) {
     if (std::string token = trimmed(environment(name)); !token.empty()) return token;
   }
-  const std::string path = environment("HF_TOKEN_PATH");
-  const auto file = MappedFile::open(path.empty() ? hf_home / "token" : std::filesystem::path(path), LoadMode::kRead);
+  const auto path = path_in_environment({"HF_TOKEN_PATH"});
+  const auto file = MappedFile::open(path ? *path : hf_home / "token", LoadMode::kRead);
   return file && file->bytes().size() <= kMaxToken ? trimmed(file->text()) : "";
 }
 

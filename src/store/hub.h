@@ -47,10 +47,11 @@ Result<RepoListing> list_repo(const Hub& hub, const std::string& repo, const std
 
 /// The files of a model that are needed, and no other form of the same weights: with safetensors, config.json, the
 /// weights (the shards of the index, which is fetched to read it, or the single file), generation_config.json,
-/// tokenizer files, chat template; else one .gguf with all its parts. `wanted` names a .gguf by path, or by a part of
-/// its name that no other has ("Q4_K_M"); empty: whatever the repository is. Errors: InvalidArgument that lists the
+/// tokenizer files, chat template; else one .gguf. `wanted` names a .gguf by path, or by a part of its name that no
+/// other has ("Q4_K_M", see gguf_choice.h); empty: whatever the repository is. Errors: InvalidArgument that lists the
 /// .gguf files with sizes where one must be chosen; NotFound, with the .gguf files that there are, where `wanted` is
-/// not; Unsupported where there are weights only in forms that this program does not read (.bin, .pt, .onnx).
+/// not; Unsupported where there are weights only in forms that this program does not read (.bin, .pt, .onnx), and for
+/// a split .gguf.
 Result<std::vector<RepoFile>> choose_files(const Hub& hub, const RepoListing& listing, std::string_view wanted,
                                            const HttpOptions& http = {});
 

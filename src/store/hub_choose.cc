@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <set>
 
 #include "base/human.h"
 #include "formats/json.h"
 #include "formats/quote_name.h"
+#include "store/gguf_choice.h"
 #include "store/hub.h"
 #include "store/names.h"
 
@@ -39,105 +39,49 @@ constexpr std::array<std::string_view, 17> kBeside = {"config.json",
                                                       "README.md",
                                                       "sentencepiece.bpe.model"};
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return out;
-}
-
 const RepoFile* find_file(const RepoListing& listing, std::string_view path) {
   const auto found =
       std::find_if(listing.files.begin(), listing.files.end(), [&](const RepoFile& file) { return file.path == path; });
   return found == listing.files.end() ? nullptr : &*found;
 }
 
-/// One model in GGUF form: a file, or parts of it.
-struct GgufModel {
-  std::string name;  ///< path of the file or of the first part
-  std::vector<RepoFile> parts;
-  size_t n_parts = 1;  ///< that there should be
-
-  uint64_t n_bytes() const {
-    uint64_t sum = 0;
-    for (const RepoFile& part : parts) sum += std::min(part.n_bytes, UINT64_MAX - sum);
-    return sum;
-  }
-};
-
-bool is_digits(std::string_view text) { return text.find_first_not_of("0123456789") == text.npos; }
-
-/// "x-00002-of-00003.gguf" -> {"x", 3}; of any other name {name, 1}.
-std::pair<std::string, size_t> split_part(const std::string& path) {
-  constexpr size_t kTail = std::string_view("-00002-of-00003.gguf").size();
-  if (path.size() <= kTail) return {path, 1};
-  const std::string_view tail = std::string_view(path).substr(path.size() - kTail);
-  const bool is_part =
-      tail[0] == '-' && is_digits(tail.substr(1, 5)) && tail.substr(6, 4) == "-of-" && is_digits(tail.substr(10, 5));
-  if (!is_part) return {path, 1};
-  return {path.substr(0, path.size() - kTail), std::stoul(std::string(tail.substr(10, 5)))};
-}
-
-/// All that are no companions of another one (projectors of images).
-std::vector<GgufModel> gguf_models(const RepoListing& listing) {
-  std::map<std::pair<std::string, size_t>, GgufModel> models;
-  for (const RepoFile& file : listing.files) {
-    if (!lower(file.path).ends_with(".gguf") || lower(file.path).find("mmproj") != std::string::npos) continue;
-    const auto key = split_part(file.path);
-    GgufModel& model = models[key];
-    model.n_parts = key.second;
-    model.parts.push_back(file);
-  }
-  std::vector<GgufModel> out;
-  for (auto& [key, model] : models) {
-    std::sort(model.parts.begin(), model.parts.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
-    model.name = model.parts.front().path;
-    out.push_back(std::move(model));
-  }
+std::vector<std::string> paths_of(const RepoListing& listing) {
+  std::vector<std::string> out;
+  for (const RepoFile& file : listing.files) out.push_back(file.path);
   return out;
 }
 
-Result<std::vector<RepoFile>> whole(const RepoListing& listing, const GgufModel& model) {
-  if (model.parts.size() == model.n_parts) return model.parts;
-  return fail(ErrorCode::kCorrupt, "{}: {} is one of {} parts, but only {} are there", listing.repo,
-              quote_name(model.name), model.n_parts, model.parts.size());
+uint64_t bytes_of(const RepoListing& listing, const GgufModel& model) {
+  uint64_t sum = 0;
+  for (const std::string& part : model.parts) sum += std::min(find_file(listing, part)->n_bytes, UINT64_MAX - sum);
+  return sum;
 }
 
 std::string list_models(const RepoListing& listing, const std::vector<GgufModel>& models) {
   std::string out;
   for (size_t i = 0; i < std::min(models.size(), kMaxShown); ++i) {
-    const std::string size = models[i].n_bytes() == 0 ? "size not said" : human_bytes(models[i].n_bytes());
-    out += fmt::format("\n  {}:{}  {}", listing.repo, models[i].name, size);
+    const uint64_t n_bytes = bytes_of(listing, models[i]);
+    const std::string size = n_bytes == 0 ? "size not said" : human_bytes(n_bytes);
+    out += fmt::format("\n  {}:{}  {}{}", listing.repo, models[i].name, size,
+                       models[i].is_split() ? ", split: not read" : "");
   }
   if (models.size() > kMaxShown) out += fmt::format("\n  and {} more", models.size() - kMaxShown);
   return out;
 }
 
-/// Whether `part` stands in the name between dots, dashes or slashes: Q4_0 is no word of Q4_0_4_4.
-bool has_word(std::string_view name, std::string_view part) {
-  constexpr std::string_view kEnds = "-./";
-  for (size_t at = name.find(part); at != name.npos; at = name.find(part, at + 1)) {
-    const bool begins = at == 0 || kEnds.find(name[at - 1]) != kEnds.npos;
-    const size_t end = at + part.size();
-    if (begins && (end == name.size() || kEnds.find(name[end]) != kEnds.npos)) return true;
-  }
-  return false;
-}
-
-std::vector<GgufModel> matching(const std::vector<GgufModel>& models, std::string_view wanted) {
-  const std::string part = lower(wanted);
-  std::vector<GgufModel> words, others;
-  for (const GgufModel& model : models) {
-    const std::string name = lower(model.name);
-    if (has_word(name, part)) words.push_back(model);
-    if (name.find(part) != name.npos) others.push_back(model);
-  }
-  return words.empty() ? others : words;
+/// Said before gigabytes come that nothing here can read.
+Result<std::vector<RepoFile>> take_model(const RepoListing& listing, const GgufModel& model) {
+  if (!model.is_split()) return std::vector<RepoFile>{*find_file(listing, model.name)};
+  return fail(ErrorCode::kUnsupported,
+              "{}: {} is one of {} files of a split model, which is not read; name another file, or merge them first "
+              "(llama-gguf-split --merge) and name the result's path",
+              listing.repo, quote_name(model.name), model.n_parts);
 }
 
 Result<std::vector<RepoFile>> choose_gguf(const RepoListing& listing, std::string_view wanted) {
-  const std::vector<GgufModel> models = gguf_models(listing);
+  const std::vector<GgufModel> models = gguf_models(paths_of(listing));
   const std::vector<GgufModel> found = matching(models, wanted);
-  if (found.size() == 1) return whole(listing, found.front());
+  if (found.size() == 1) return take_model(listing, found.front());
   if (found.empty()) {
     return fail(ErrorCode::kNotFound, "{}: no file is called {}, and no .gguf has that in its name{}{}", listing.repo,
                 quote_name(wanted), models.empty() ? "" : "; there are", list_models(listing, models));
@@ -147,14 +91,30 @@ Result<std::vector<RepoFile>> choose_gguf(const RepoListing& listing, std::strin
               list_models(listing, found));
 }
 
-/// The file with that path; all parts if it is one.
+/// Small files that are read with the weights.
+bool is_beside_weights(std::string_view path) {
+  const std::string_view folder = path.substr(0, path.find('/') + 1);
+  if (folder == "additional_chat_templates/") return path.ends_with(".jinja");
+  if (!folder.empty()) return false;
+  if (path.ends_with(".tiktoken") || path.starts_with("LICENSE")) return true;
+  return std::find(kBeside.begin(), kBeside.end(), path) != kBeside.end();
+}
+
+bool is_gguf(std::string_view path) { return path.ends_with(".gguf") || path.ends_with(".GGUF"); }
+
+/// The file with that path, if it is one to read.
 Result<std::vector<RepoFile>> choose_path(const RepoListing& listing, const RepoFile& file) {
-  for (const GgufModel& model : gguf_models(listing)) {
-    for (const RepoFile& part : model.parts) {
-      if (part.path == file.path) return whole(listing, model);
+  for (const GgufModel& model : gguf_models(paths_of(listing))) {
+    if (std::find(model.parts.begin(), model.parts.end(), file.path) != model.parts.end()) {
+      return take_model(listing, model);
     }
   }
-  return std::vector<RepoFile>{file};
+  if (is_gguf(file.path) || file.path.ends_with(".safetensors") || file.path == kIndex ||
+      is_beside_weights(file.path)) {
+    return std::vector<RepoFile>{file};
+  }
+  return fail(ErrorCode::kUnsupported, "{}: {} is of no kind that is read here; name a .gguf file", listing.repo,
+              quote_name(file.path));
 }
 
 /// Names of shards in the text of an index, each once.
@@ -193,15 +153,6 @@ Result<std::vector<RepoFile>> choose_weights(const Hub& hub, const RepoListing& 
   return out;
 }
 
-/// Small files that are read with the weights.
-bool is_beside_weights(std::string_view path) {
-  const std::string_view folder = path.substr(0, path.find('/') + 1);
-  if (folder == "additional_chat_templates/") return path.ends_with(".jinja");
-  if (!folder.empty()) return false;
-  if (path.ends_with(".tiktoken") || path.starts_with("LICENSE")) return true;
-  return std::find(kBeside.begin(), kBeside.end(), path) != kBeside.end();
-}
-
 Result<std::vector<RepoFile>> choose_folder(const Hub& hub, const RepoListing& listing, const HttpOptions& http) {
   VITRO_TRY_ASSIGN(const std::vector<RepoFile> weights, choose_weights(hub, listing, http));
   std::vector<RepoFile> out;
@@ -236,7 +187,7 @@ Result<std::vector<RepoFile>> choose_files(const Hub& hub, const RepoListing& li
   }
   const bool has_weights = find_file(listing, kSingle) != nullptr || find_file(listing, kIndex) != nullptr;
   if (has_weights && find_file(listing, "config.json") != nullptr) return choose_folder(hub, listing, http);
-  if (!gguf_models(listing).empty()) return choose_gguf(listing, wanted);
+  if (!gguf_models(paths_of(listing)).empty()) return choose_gguf(listing, wanted);
   return fail_without_weights(listing);
 }
 

@@ -195,14 +195,15 @@ TEST_F(HubTest, ChoosesAmongGgufFiles) {
   EXPECT_EQ(choose(files, "Q4_0").value(), Paths{"m-Q4_0.gguf"});
   EXPECT_EQ(choose(files, "m-Q4_0_4_4.gguf").value(), Paths{"m-Q4_0_4_4.gguf"});
   EXPECT_EQ(choose(files, "mmproj-f16.gguf").value(), Paths{"mmproj-f16.gguf"});
-  const Paths both = {"big/m-F16-00001-of-00002.gguf", "big/m-F16-00002-of-00002.gguf"};
-  EXPECT_EQ(choose(files, "F16").value(), both);
-  EXPECT_EQ(choose(files, "big/m-F16-00002-of-00002.gguf").value(), both);
+  for (const char* split : {"F16", "big/m-F16-00002-of-00002.gguf"}) {
+    expect_error(choose(files, split), ErrorCode::kUnsupported, "llama-gguf-split --merge");
+  }
   expect_error(choose(files, "m"), ErrorCode::kInvalidArgument, "name one");
   expect_error(choose(files, "Q8_0"), ErrorCode::kNotFound, "a/b:m-Q4_K_M.gguf");
   EXPECT_EQ(choose({{"one.gguf", 1}, {"mmproj.gguf", 1}, {"config.json"}}).value(), Paths{"one.gguf"});
-  expect_error(choose({{"m-00001-of-00003.gguf"}, {"m-00003-of-00003.gguf"}}), ErrorCode::kCorrupt, "3 parts");
-  expect_error(choose({{"m-00001-of-00000.gguf"}}), ErrorCode::kCorrupt, "0 parts");
+  expect_error(choose({{"m-00001-of-00003.gguf"}, {"m-00003-of-00003.gguf"}}), ErrorCode::kUnsupported, "3 files");
+  expect_error(choose({{"m-00001-of-00000.gguf"}}), ErrorCode::kUnsupported, "0 files");
+  EXPECT_EQ(choose({{"m-00001-of-00001.gguf"}}).value(), Paths{"m-00001-of-00001.gguf"});
 }
 
 TEST_F(HubTest, SaysWhichFormsItReads) {
@@ -210,6 +211,9 @@ TEST_F(HubTest, SaysWhichFormsItReads) {
   expect_error(choose({{"model.safetensors"}}), ErrorCode::kUnsupported, "config.json");
   expect_error(choose({{"README.md"}}), ErrorCode::kNotFound, "no weights");
   expect_error(choose({}), ErrorCode::kNotFound, "no weights");
+  for (const char* name : {"pytorch_model.bin", "training_args.pt", "sub/model.onnx", "run.py"}) {
+    expect_error(choose({{name}}, name), ErrorCode::kUnsupported, "of no kind that is read");
+  }
   expect_error(choose({{"README.md"}}, "x.gguf"), ErrorCode::kNotFound, "'x.gguf'");
 }
 
@@ -225,6 +229,10 @@ TEST_F(HubTest, ReadsTheEnvironment) {
   std::ofstream(home.path() / "other") << " hf_other ";
   ::setenv("HF_TOKEN_PATH", (home.path() / "other").c_str(), 1);
   EXPECT_EQ(hub_from_environment(home.path())->token, "hf_other");
+  ::setenv("VITRO_PLACE", home.path().c_str(), 1);
+  ::setenv("HF_TOKEN_PATH", "$VITRO_PLACE/other", 1);
+  EXPECT_EQ(hub_from_environment(home.path())->token, "hf_other");
+  ::unsetenv("VITRO_PLACE");
   ::setenv("HF_TOKEN", "hf_word", 1);
   ::setenv("HF_ENDPOINT", "https://mirror.example/hub//", 1);
   ::setenv("HF_HUB_OFFLINE", "YES", 1);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kMaxPart = 255;        // of a file system
 constexpr size_t kMaxRepoPart = 96;     // of the hub
-constexpr size_t kMaxRepoFile = 1024;   // as in hub.h
+constexpr size_t kMaxRepoFile = 1024;   // of UTF-8; longer ones are no honest names
 constexpr size_t kMaxNameBytes = 2048;  // longer ones are no names
 
 constexpr std::string_view kShapes =
@@ -87,6 +87,11 @@ bool is_repo_file(std::string_view text) {
          all_parts(text, is_plain_part);
 }
 
+bool is_blob_name(std::string_view etag) {
+  const auto is_safe = [](char c) { return is_alphanumeric(c) || c == '-' || c == '_' || c == '.'; };
+  return !etag.empty() && etag.size() <= 128 && etag[0] != '.' && std::all_of(etag.begin(), etag.end(), is_safe);
+}
+
 Result<ModelName> parse_model_name(std::string_view text, const std::vector<std::string>& names_here) {
   if (const KnownModel* known = find_known_model(text)) return ModelName{known, {}};
   if (text.size() > kMaxNameBytes)
@@ -97,9 +102,9 @@ Result<ModelName> parse_model_name(std::string_view text, const std::vector<std:
     return fail(ErrorCode::kInvalidArgument, "{}: neither a file nor a model's name; expected {}", quote_name(text),
                 kShapes);
   }
-  if (!is_revision(name.revision)) {
+  if (name.revision && !is_revision(*name.revision)) {
     return fail(ErrorCode::kInvalidArgument, "{}: {} is no revision; expected a branch, a tag or a commit after '@'",
-                quote_name(text), quote_name(name.revision));
+                quote_name(text), quote_name(*name.revision));
   }
   const bool has_colon = text.find(':') != std::string_view::npos;
   if (has_colon && !is_repo_file(name.wanted)) {
@@ -113,8 +118,7 @@ Result<ModelName> parse_model_name(std::string_view text, const std::vector<std:
 std::string to_string(const ModelName& name) {
   if (name.known) return std::string(name.known->name);
   const HubName& hub = name.hub;
-  return hub.repo + (hub.revision == kDefaultRevision ? "" : "@" + hub.revision) +
-         (hub.wanted.empty() ? "" : ":" + hub.wanted);
+  return hub.repo + (hub.revision ? "@" + *hub.revision : "") + (hub.wanted.empty() ? "" : ":" + hub.wanted);
 }
 
 }  // namespace vitro

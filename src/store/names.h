@@ -6,6 +6,7 @@
 //   owner/name:Q4_K_M             the one whose name has that part
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,9 +20,12 @@ inline constexpr std::string_view kDefaultRevision = "main";
 
 /// A repository of the hub, and which part of it.
 struct HubName {
-  std::string repo;                        ///< "owner/name", or "name" for the few that have no owner
-  std::string revision{kDefaultRevision};  ///< branch, tag or commit
-  std::string wanted;                      ///< a file by its path, or a part of a .gguf's name; empty: what is needed
+  std::string repo;                          ///< "owner/name", or "name" for the few that have no owner
+  std::optional<std::string> revision = {};  ///< branch, tag or commit; none was said: the default one
+  std::string wanted = {};                   ///< a file by its path, or a part of a .gguf's name; empty: what is needed
+
+  /// The one to read or fetch.
+  std::string revision_or_default() const { return revision.value_or(std::string(kDefaultRevision)); }
 };
 
 /// Exactly one of the two is there.
@@ -33,7 +37,7 @@ struct ModelName {
 /// NotFound, with the nearest of the known names and of `names_here`, for a word that is no known name;
 /// InvalidArgument with what is wrong with any other text. (A repository without an owner is NAME@main.)
 Result<ModelName> parse_model_name(std::string_view text, const std::vector<std::string>& names_here = {});
-/// As parse_model_name reads it; the default revision is left out.
+/// As parse_model_name reads it.
 std::string to_string(const ModelName& name);
 
 /// The rules of the hub: 1 to 96 of A-Z a-z 0-9 - _ . on each side of at most one '/', neither '-' nor '.' at an end of
@@ -47,5 +51,7 @@ bool is_commit(std::string_view text);
 /// A file name of a repository that stays in it: relative, no "." or ".." or empty part, no backslash, no control
 /// byte, no part over 255 bytes, at most 1024 bytes.
 bool is_repo_file(std::string_view text);
+/// An ETag without quotes and "W/" that is safe as a file name: 1 to 128 of A-Z a-z 0-9 - _ .; no '.' at the front.
+bool is_blob_name(std::string_view etag);
 
 }  // namespace vitro

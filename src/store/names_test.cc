@@ -39,9 +39,9 @@ TEST(Names, OfTheHub) {
     ASSERT_TRUE(parsed.has_value()) << c.text << ": " << parsed.error().message;
     EXPECT_EQ(parsed->known, nullptr);
     EXPECT_EQ(parsed->hub.repo, c.repo);
-    EXPECT_EQ(parsed->hub.revision, c.revision);
+    EXPECT_EQ(parsed->hub.revision_or_default(), c.revision);
     EXPECT_EQ(parsed->hub.wanted, c.wanted);
-    if (c.text != "gpt2@main") EXPECT_EQ(to_string(*parsed), c.text);
+    EXPECT_EQ(to_string(*parsed), c.text);
   }
 }
 
@@ -103,8 +103,16 @@ TEST(Names, NoByteEscapes) {
     const auto parsed = parse_model_name(text);
     if (!parsed) continue;
     const HubName& hub = parsed->hub;
-    EXPECT_TRUE(is_repo_name(hub.repo) && is_revision(hub.revision)) << byte;
+    EXPECT_TRUE(is_repo_name(hub.repo) && is_revision(hub.revision_or_default())) << byte;
     EXPECT_EQ(hub.repo.find_first_of(std::string_view("\0\\%?#", 5)), std::string::npos) << byte;
+  }
+}
+
+TEST(Names, OfBlobs) {
+  for (const char* name : {"abc", "0f-1_2.x"}) EXPECT_TRUE(is_blob_name(name)) << name;
+  for (const std::string& name : {std::string(), std::string(".x"), std::string("a/b"), std::string("a b"),
+                                  std::string("\""), std::string(129, 'a')}) {
+    EXPECT_FALSE(is_blob_name(name)) << name;
   }
 }
 

@@ -73,18 +73,31 @@ uint64_t bytes_below(const fs::path& folder) {
   return n_bytes;
 }
 
+/// Ends a program that may not want to end.
+void stop(pid_t child) {
+  constexpr int kPatience = 30;  // tenths of a second
+  ::kill(child, SIGTERM);
+  for (int i = 0; i < kPatience; ++i) {
+    if (::waitpid(child, nullptr, WNOHANG) != 0) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+}
+
 /// The exit status, or Cancelled once the program was stopped.
 Result<int> wait_for(pid_t child, const fs::path& folder, const PipWatch& watch) {
   int status = 0;
   while (::waitpid(child, &status, WNOHANG) == 0) {
     if (watch.is_cancelled && watch.is_cancelled()) {
-      ::kill(child, SIGTERM);
-      ::waitpid(child, &status, 0);
+      stop(child);
       return fail(ErrorCode::kCancelled, "stopped");
     }
     if (watch.on_bytes) watch.on_bytes(bytes_below(folder));
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
+  // Ctrl-C on a terminal goes to pip, too: that it failed then is no news.
+  if (watch.is_cancelled && watch.is_cancelled()) return fail(ErrorCode::kCancelled, "stopped");
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 

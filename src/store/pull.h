@@ -35,7 +35,4 @@ Result<Pulled> pull(const ModelName& name, const Caches& caches, const PullEvent
 Result<Pulled> pull_known(const KnownModel& model, const std::filesystem::path& cache, const PullEvents& events);
 Result<Pulled> pull_hub(const HubName& name, const Caches& caches, const PullEvents& events);
 
-/// IoError with the numbers if the file system of a folder, which may not be there yet, has less room.
-Status check_room(const std::filesystem::path& folder, uint64_t n_bytes);
-
 }  // namespace vitro

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/checked_math.h"
 #include "base/human.h"
 #include "store/fetch.h"
 #include "store/hub.h"
@@ -36,14 +37,14 @@ class HubPull {
   }
 
   Result<Pulled> run() {
-    auto listing_or = list_repo(hub_, name_.repo, name_.revision, http_);
+    auto listing_or = list_repo(hub_, name_.repo, name_.revision_or_default(), http_);
     was_answered_ = listing_or || (!hub_.is_offline && listing_or.error().code != ErrorCode::kIoError);
     VITRO_TRY_ASSIGN(const RepoListing listing, std::move(listing_or));
     VITRO_TRY_ASSIGN(const std::vector<Wanted> files, ask_for_files(listing));
     VITRO_TRY(cache_.prepare(name_.repo, listing.commit));
     VITRO_TRY_ASSIGN(const bool is_new, fetch_missing(listing, files));
-    VITRO_TRY(cache_.write_ref(name_.repo, name_.revision, listing.commit));
-    VITRO_TRY_ASSIGN(fs::path path, find_in_snapshot(cache_, name_, listing.commit, false));
+    VITRO_TRY(cache_.write_ref(name_.repo, listing.revision, listing.commit));
+    VITRO_TRY_ASSIGN(fs::path path, find_in_snapshot(cache_, name_, listing.commit, true));
     return Pulled{std::move(path), is_new};
   }
 
@@ -71,19 +72,22 @@ class HubPull {
 
   /// True if something was missing.
   Result<bool> fetch_missing(const RepoListing& listing, const std::vector<Wanted>& files) {
-    uint64_t n_missing_bytes = 0;
-    for (const Wanted& file : files) n_missing_bytes += is_here(file) ? 0 : file.remote.n_bytes;
-    n_total_ = n_missing_bytes;
-    if (n_missing_bytes > 0) {
-      VITRO_TRY(check_room(cache_.root(), n_missing_bytes));
+    uint64_t n_to_come = 0;
+    for (const Wanted& file : files) {
+      const FetchPaths paths = cache_.blob(name_.repo, file.remote.etag);
+      n_to_come = checked_add(n_to_come, n_missing_bytes(paths, file.remote.n_bytes)).value_or(UINT64_MAX);
+      if (!is_here(file)) n_total_ = checked_add(n_total_, file.remote.n_bytes).value_or(UINT64_MAX);
+    }
+    if (n_total_ > 0) {
+      VITRO_TRY(check_room(cache_.root(), n_to_come));
       const std::string licence = listing.licence.empty() ? "not told" : listing.licence;
-      say(events_, fmt::format("{}: {} to download; licence: {}", name_.repo, human_bytes(n_missing_bytes), licence));
+      say(events_, fmt::format("{}: {} to download; licence: {}", name_.repo, human_bytes(n_to_come), licence));
     }
     for (const Wanted& file : files) {
       VITRO_TRY(fetch(file));
       VITRO_TRY(cache_.link(name_.repo, listing.commit, file.path, file.remote.etag));
     }
-    return n_missing_bytes > 0;
+    return n_total_ > 0;
   }
 
   Status fetch(const Wanted& file) {

@@ -11,6 +11,7 @@
 #include "base/human.h"
 #include "base/unique_fd.h"
 #include "base/write_file.h"
+#include "store/fetch.h"
 #include "store/file_lock.h"
 #include "store/hasher.h"
 #include "store/pip.h"
@@ -86,6 +87,24 @@ void remove_leftovers(const fs::path& cache) {
       fs::remove_all(it->path(), ignored);
     }
   }
+}
+
+/// Refuses a folder in the model's place that holds what is no file of the model: it would go.
+Status check_place(const KnownModel& model, const fs::path& cache) {
+  const fs::path place = cache / model.entry();
+  std::error_code error;
+  if (!fs::is_directory(fs::symlink_status(place, error))) return {};
+  for (fs::recursive_directory_iterator it(place, error), end; !error && it != end; it.increment(error)) {
+    std::error_code ignored;
+    if (fs::is_directory(it->symlink_status(ignored))) continue;
+    const bool is_known = std::any_of(model.files.begin(), model.files.end(), [&](const KnownFile& file) {
+      return file_path(model, file, cache) == it->path();
+    });
+    if (is_known) continue;
+    return fail(ErrorCode::kInvalidArgument, "{}: is no file of {}, whose place this is; move it elsewhere",
+                it->path().string(), model.name);
+  }
+  return {};
 }
 
 /// Makes one model below `work`, as it will lie in the cache.
@@ -173,9 +192,10 @@ Result<Pulled> pull_known(const KnownModel& model, const fs::path& cache, const 
   const auto on_wait = [&] {
     say(events, fmt::format("{}: waiting for another process that fetches models", model.name));
   };
-  VITRO_TRY_ASSIGN(const FileLock lock, FileLock::acquire(cache / ".fetch.lock", events.is_cancelled, on_wait));
+  VITRO_TRY_ASSIGN(const FileLock lock, FileLock::acquire(known_lock(cache), events.is_cancelled, on_wait));
   VITRO_TRY_ASSIGN(const bool is_done, is_right(model, cache));
   if (is_done) return Pulled{place, false};
+  VITRO_TRY(check_place(model, cache));
   remove_leftovers(cache);
   VITRO_TRY(check_room(cache, Unpacking::room_for(model)));
   say(events,

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "formats/quote_name.h"
 
 namespace vitro {
 namespace {
@@ -12,7 +13,8 @@ namespace {
 constexpr double kChunkSeconds = 2;  ///< what a killed process may lose of each connection
 constexpr uint64_t kFirstChunk = uint64_t{512} << 10;
 
-/// What the headers of a success must say before a byte of it is taken.
+}  // namespace
+
 Status check_answer(const HttpResponse& response, const RemoteFile& file, HttpRange range) {
   if (response.header("content-type").starts_with("text/html") && !file.url.ends_with(".html")) {
     return fail(ErrorCode::kCorrupt,
@@ -24,15 +26,14 @@ Status check_answer(const HttpResponse& response, const RemoteFile& file, HttpRa
       return fail(ErrorCode::kUnsupported, "the server sends no ranges");
     const std::string_view length = response.header("content-length");
     if (length.empty() || length == fmt::format("{}", file.n_bytes)) return {};
-    return fail(ErrorCode::kCorrupt, "the server sends {} bytes, but had announced {}", length, file.n_bytes);
+    return fail(ErrorCode::kCorrupt, "the server sends {} bytes, but had announced {}", quote_name(length),
+                file.n_bytes);
   }
   const std::string expected = fmt::format("bytes {}-{}/{}", range.begin, range.end - 1, file.n_bytes);
   if (response.status == 206 && response.header("content-range") == expected) return {};
-  return fail(ErrorCode::kCorrupt, "asked for {}, the server answered {} with '{}'", expected, response.status,
-              response.header("content-range").substr(0, 100));
+  return fail(ErrorCode::kCorrupt, "asked for {}, the server answered {} with {}", expected, response.status,
+              quote_name(response.header("content-range")));
 }
-
-}  // namespace
 
 RangeWorker::RangeWorker(const RemoteFile& file, const FetchOptions& options, ChunkQueue& queue, bool is_alone)
     : file_(file),

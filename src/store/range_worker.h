@@ -11,6 +11,10 @@
 
 namespace vitro {
 
+/// What the headers of a success must say before a byte of it is taken: the range that was asked for, or the whole file
+/// where that is all of it. Unsupported for the whole file in a range's place; Corrupt.
+Status check_answer(const HttpResponse& response, const RemoteFile& file, HttpRange range);
+
 /// Fetches chunks of a file until there are no more. The first error stops the queue for all; Unsupported means that
 /// the server sends no ranges.
 class RangeWorker {

@@ -11,6 +11,7 @@
 #include "base/write_file.h"
 #include "formats/gguf.h"
 #include "store/fetch.h"
+#include "store/range_worker.h"
 
 namespace vitro {
 namespace fs = std::filesystem;
@@ -38,7 +39,8 @@ class Beginning {
     const HttpRange range{bytes_.size(), std::min(n_bytes, file_.n_bytes)};
     if (range.end <= range.begin) return {};
     const HttpRequest request{.url = file_.url, .range = range, .bearer_token = hub_.token};
-    VITRO_TRY_ASSIGN(const HttpText answer, get_text(request, range.end - range.begin, http_));
+    const auto check = [&](const HttpResponse& head) { return check_answer(head, file_, range); };
+    VITRO_TRY_ASSIGN(const HttpText answer, get_text(request, range.end - range.begin, http_, check));
     if (!answer.response.is_success()) return fail(http_error(answer.response));
     if (answer.text.size() != range.end - range.begin) {
       return fail(ErrorCode::kIoError, "{}: {} bytes came in place of the {} that were asked for",
@@ -106,7 +108,7 @@ Status fetch_header(const Hub& hub, RemoteFile remote, const fs::path& target, c
 }  // namespace
 
 Result<fs::path> fetch_headers(const HubName& name, const Hub& hub, const fs::path& folder, const HttpOptions& http) {
-  VITRO_TRY_ASSIGN(const RepoListing listing, list_repo(hub, name.repo, name.revision, http));
+  VITRO_TRY_ASSIGN(const RepoListing listing, list_repo(hub, name.repo, name.revision_or_default(), http));
   VITRO_TRY_ASSIGN(const std::vector<RepoFile> chosen, choose_files(hub, listing, name.wanted, http));
   fs::path to_open = folder;
   for (const RepoFile& file : chosen) {

@@ -13,9 +13,9 @@ namespace vitro {
 /// Fills an empty folder: JSON files as they are; of .safetensors and .gguf files the header, fetched by ranges, with a
 /// hole behind it up to the file's length, so that whoever reads descriptions finds the files of the whole model (their
 /// weights read as zeros, and take no room). Returns what to open: the folder, or a .gguf in it. Errors as list_repo,
-/// choose_files and stat_hub_file; IoError for the disk, and for a server that does not give ranges; Corrupt for
-/// headers longer than 256 MiB.
+/// choose_files and stat_hub_file; IoError for the disk; Unsupported for a server that does not give ranges;
+/// Corrupt for one that gives others, and for headers longer than 256 MiB.
 Result<std::filesystem::path> fetch_headers(const HubName& name, const Hub& hub, const std::filesystem::path& folder,
-                                            const HttpOptions& http = {});
+                                            const HttpOptions& http);
 
 }  // namespace vitro

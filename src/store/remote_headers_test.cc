@@ -86,7 +86,10 @@ TEST_F(RemoteHeaders, TakeNoRoomForWeights) {
 TEST_F(RemoteHeaders, AServerWithoutRangesIsRefused) {
   TempFolder folder;
   const auto path = fetch_headers({.repo = "a/tensors"}, hub("id=plain,plain=1"), folder.path(), quick());
-  expect_error(path, ErrorCode::kCorrupt, "longer than");
+  expect_error(path, ErrorCode::kUnsupported, "no ranges");
+  TempFolder other;
+  expect_error(fetch_headers({.repo = "a/tensors"}, hub("id=hole,hole=1"), other.path(), quick()), ErrorCode::kCorrupt,
+               "asked for bytes 0-");
 }
 
 TEST_F(RemoteHeaders, WhatIsNotThereIsNamed) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <system_error>
 
+#include "store/file_lock.h"
 #include "store/snapshot.h"
 #include "store/vitro_cache.h"
 
@@ -61,6 +62,8 @@ Result<Removal> plan_known(const KnownModel& model, const fs::path& cache) {
   lists.push_back(tree_of(cache / model.entry()));
   Removal out = removal_of(lists);
   if (out.paths.empty()) return fail_absent(model.name);
+  out.top = cache;
+  for (const fs::path& path : out.paths) out.locks[path] = known_lock(cache);
   return out;
 }
 
@@ -72,8 +75,7 @@ class RepoRemoval {
 
   Result<Removal> all() const {
     if (!fs::is_directory(status_of(folder_))) return fail_absent(name_.repo);
-    return removal_of({tree_of(folder_ / "refs"), tree_of(folder_ / "snapshots"), tree_of(folder_),
-                       tree_of(cache_.lock_folder(name_.repo))});
+    return removal_of({tree_of(folder_ / "refs"), tree_of(folder_ / "snapshots"), tree_of(folder_)});
   }
 
   Result<Removal> revision(const std::string& commit) const {
@@ -94,6 +96,8 @@ class RepoRemoval {
   /// One file of a revision: its link, and the blob if nothing else leads to it.
   Result<Removal> file(const std::string& commit) const {
     VITRO_TRY_ASSIGN(const fs::path pointer, find_in_snapshot(cache_, name_, commit, false));
+    VITRO_TRY_ASSIGN(const std::vector<std::string> files, cache_.files(name_.repo, commit));
+    if (files.size() == 1) return revision(commit);
     int n_users = 0;
     const fs::path blob = first_hop(pointer);
     for (const std::string& other : cache_.commits(name_.repo)) {
@@ -139,10 +143,34 @@ class RepoRemoval {
 
 Result<Removal> plan_hub(const HubName& name, const HfCache& cache) {
   const RepoRemoval removal(cache, name);
-  if (name.wanted.empty() && name.revision == kDefaultRevision) return removal.all();
-  VITRO_TRY_ASSIGN(const std::optional<std::string> commit, cache.commit_of(name.repo, name.revision));
-  if (!commit) return fail_absent(fmt::format("{}@{}", name.repo, name.revision));
+  if (name.wanted.empty() && !name.revision) return removal.all();
+  const std::string revision = name.revision_or_default();
+  VITRO_TRY_ASSIGN(const std::optional<std::string> commit, cache.commit_of(name.repo, revision));
+  if (!commit) return fail_absent(fmt::format("{}@{}", name.repo, revision));
   return name.wanted.empty() ? removal.revision(*commit) : removal.file(*commit);
+}
+
+/// Of the blobs among the paths, whole or half.
+std::map<fs::path, fs::path> locks_of(const Paths& paths, const HubName& name, const HfCache& cache) {
+  constexpr std::string_view kHalf = ".incomplete";
+  std::map<fs::path, fs::path> out;
+  for (const fs::path& path : paths) {
+    if (path.parent_path() != cache.blob(name.repo, "x").target.parent_path()) continue;
+    std::string etag = path.filename().string();
+    if (etag.ends_with(kHalf)) etag.resize(etag.size() - kHalf.size());
+    out[path] = cache.blob(name.repo, etag).lock;
+  }
+  return out;
+}
+
+/// Nothing for a lock file that is not there: nobody holds it.
+Result<std::optional<FileLock>> take_lock(const fs::path& path) {
+  if (path.empty() || !fs::exists(status_of(path))) return std::nullopt;
+  auto lock = FileLock::acquire(path, [] { return true; }, {});  // gives up at once
+  if (lock) return std::optional<FileLock>(*std::move(lock));
+  if (lock.error().code != ErrorCode::kCancelled) return fail(lock.error());
+  return fail(ErrorCode::kIoError, "{}: another process holds this lock and downloads; stop it, or wait for it",
+              path.string());
 }
 
 }  // namespace
@@ -150,6 +178,8 @@ Result<Removal> plan_hub(const HubName& name, const HfCache& cache) {
 Result<Removal> plan_removal(const ModelName& name, const Caches& caches) {
   if (name.known) return plan_known(*name.known, caches.vitro);
   VITRO_TRY_ASSIGN(Removal out, plan_hub(name.hub, caches.hf));
+  out.top = caches.hf.repo_folder(name.hub.repo);
+  out.locks = locks_of(out.paths, name.hub, caches.hf);
   std::set<fs::path> folders;
   for (const fs::path& path : out.paths) folders.insert(path.parent_path());
   for (const fs::path& folder : folders) VITRO_TRY(caches.hf.check_folder(folder));
@@ -157,7 +187,13 @@ Result<Removal> plan_removal(const ModelName& name, const Caches& caches) {
 }
 
 Status remove_paths(const Removal& removal) {
+  std::set<fs::path> locks;
+  for (const auto& [path, lock] : removal.locks) locks.insert(lock);
+  for (const fs::path& lock : locks) VITRO_TRY(take_lock(lock));
   for (const fs::path& path : removal.paths) {
+    const auto locked = removal.locks.find(path);
+    VITRO_TRY_ASSIGN(const std::optional<FileLock> lock,
+                     take_lock(locked == removal.locks.end() ? fs::path() : locked->second));
     std::error_code error;
     fs::remove(path, error);
     if (error) return fail(ErrorCode::kIoError, "{}: cannot be removed: {}", path.string(), error.message());

@@ -44,7 +44,8 @@ Result<std::optional<fs::path>> find_stored(const ModelName& name, bool needs_we
     if (!is_here(*name.known, caches.vitro)) return std::nullopt;
     return caches.vitro / name.known->entry();
   }
-  VITRO_TRY_ASSIGN(const std::optional<std::string> commit, caches.hf.commit_of(name.hub.repo, name.hub.revision));
+  VITRO_TRY_ASSIGN(const std::optional<std::string> commit,
+                   caches.hf.commit_of(name.hub.repo, name.hub.revision_or_default()));
   if (!commit) return std::nullopt;
   auto path = find_in_snapshot(caches.hf, name.hub, *commit, needs_weights);
   if (!path && path.error().code == ErrorCode::kNotFound) return std::nullopt;

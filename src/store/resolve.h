@@ -14,7 +14,7 @@ namespace vitro {
 /// What a MODEL argument leads to.
 struct Resolved {
   std::filesystem::path path;     ///< to open; empty: the name is one, but its model is not here
-  std::optional<ModelName> name;  ///< of a model that is not here: what to pull
+  std::optional<ModelName> name;  ///< the text is one, and no path: what to pull if it is not here
 };
 
 /// A path that exists is taken as it is, and so is what can only be a path (it begins with '/', '.' or '~', has two or

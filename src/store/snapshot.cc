@@ -2,11 +2,10 @@
 
 #include <algorithm>
 
-#include "base/letters.h"
-#include "base/nearest.h"
 #include "formats/mapped_file.h"
 #include "formats/quote_name.h"
 #include "formats/safetensors.h"
+#include "store/gguf_choice.h"
 
 namespace vitro {
 namespace fs = std::filesystem;
@@ -19,10 +18,10 @@ using Names = std::vector<std::string>;
 
 bool has(const Names& files, std::string_view name) { return std::binary_search(files.begin(), files.end(), name); }
 
-std::string listed(const Names& names) {
+std::string listed(const std::vector<GgufModel>& models) {
   std::string out;
-  for (size_t i = 0; i < names.size() && i < kMaxListed; ++i) out += (i > 0 ? ", " : "") + quote_name(names[i]);
-  return names.size() > kMaxListed ? out + fmt::format(" and {} more", names.size() - kMaxListed) : out;
+  for (size_t i = 0; i < models.size() && i < kMaxListed; ++i) out += (i > 0 ? ", " : "") + quote_name(models[i].name);
+  return models.size() > kMaxListed ? out + fmt::format(" and {} more", models.size() - kMaxListed) : out;
 }
 
 /// model.safetensors, or every shard of the index.
@@ -41,20 +40,16 @@ Result<bool> has_weights(const HfCache& cache, const HubName& name, std::string_
 }  // namespace
 
 Result<std::string> choose_gguf(const Names& files, std::string_view wanted, std::string_view where) {
-  Names ggufs, fitting;
-  for (const std::string& file : files) {
-    if (file == wanted) return file;
-    if (!lower_case(file).ends_with(".gguf")) continue;
-    ggufs.push_back(file);
-    if (lower_case(fs::path(file).filename().string()).find(lower_case(wanted)) != std::string::npos) fitting.push_back(file);
-  }
-  if (fitting.size() == 1) return fitting[0];
-  if (fitting.size() > 1) {
-    return fail(ErrorCode::kInvalidArgument, "{}: which of its files? {}; name one as {}:FILE", where, listed(fitting),
+  if (has(files, wanted)) return std::string(wanted);
+  const std::vector<GgufModel> models = gguf_models(files);
+  const std::vector<GgufModel> found = matching(models, wanted);
+  if (found.size() == 1) return found[0].name;
+  if (found.size() > 1) {
+    return fail(ErrorCode::kInvalidArgument, "{}: which of its files? {}; name one as {}:FILE", where, listed(found),
                 where);
   }
-  if (wanted.empty() || ggufs.empty()) return fail(ErrorCode::kNotFound, "{}: no .gguf file is here", where);
-  return fail(ErrorCode::kNotFound, "{}: no file {} is here; there are {}", where, quote_name(wanted), listed(ggufs));
+  if (models.empty()) return fail(ErrorCode::kNotFound, "{}: no .gguf file is here", where);
+  return fail(ErrorCode::kNotFound, "{}: no file {} is here; there are {}", where, quote_name(wanted), listed(models));
 }
 
 Result<fs::path> find_in_snapshot(const HfCache& cache, const HubName& name, std::string_view commit,

@@ -19,8 +19,8 @@ namespace vitro {
 Result<std::filesystem::path> find_in_snapshot(const HfCache& cache, const HubName& name, std::string_view commit,
                                                bool needs_weights);
 
-/// The .gguf file among `files` that `wanted` names, by its path or by a part of its file name (in either case); empty:
-/// the only one. Errors as above; `where` names the repository in them.
+/// The file among `files` (sorted) whose path `wanted` is, else the .gguf that it names by gguf_choice.h; empty: the
+/// only one. Errors as above; `where` names the repository in them.
 Result<std::string> choose_gguf(const std::vector<std::string>& files, std::string_view wanted, std::string_view where);
 
 }  // namespace vitro

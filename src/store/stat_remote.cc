@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "formats/quote_name.h"
 #include "net/retry.h"
 #include "store/fetch.h"
 #include "store/names.h"
@@ -58,19 +59,13 @@ std::string_view bare_etag(std::string_view etag) {
   return etag;
 }
 
-/// Safe as a file name.
-bool is_safe_etag(std::string_view etag) {
-  constexpr std::string_view kAllowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.";
-  return !etag.empty() && etag.size() <= 128 && etag[0] != '.' && etag.find_first_not_of(kAllowed) == etag.npos;
-}
-
 Result<uint64_t> read_size(std::string_view text) {
   uint64_t n_bytes = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n_bytes);
   const bool is_number = error == std::errc() && end == text.data() + text.size() && !text.empty();
   constexpr uint64_t kMost = uint64_t{1} << 62;  // offsets of files are signed
   if (!is_number || n_bytes > kMost) {
-    return fail(ErrorCode::kCorrupt, "the server does not say how long the file is ('{}')", text.substr(0, 40));
+    return fail(ErrorCode::kCorrupt, "the server does not say how long the file is ({})", quote_name(text));
   }
   return n_bytes;
 }
@@ -83,7 +78,7 @@ Result<RemoteFile> read_metadata(const HttpResponse& response, const std::string
   RemoteFile file{url, response.redirect_to.empty() ? response.url : response.redirect_to};
   const std::string_view linked = response.header("x-linked-etag");
   file.etag = bare_etag(linked.empty() ? response.header("etag") : linked);
-  if (!is_safe_etag(file.etag)) {
+  if (!is_blob_name(file.etag)) {
     return fail(ErrorCode::kCorrupt, "sends no usable ETag; is this a server for models?");
   }
   const std::string_view size = response.header("x-linked-size");
@@ -108,6 +103,23 @@ Result<HttpResponse> ask_remote(const HttpRequest& request, const HttpOptions& h
   }
 }
 
+/// Asks on from host to host, for mirrors send to others, until an answer tells of the file. The commit is the one that
+/// the first of them told.
+Result<HttpResponse> ask_until_told(HttpRequest request, const HttpOptions& http) {
+  constexpr int kMaxHosts = 5;
+  const std::string where = url_for_people(request.url);
+  std::string commit;
+  for (int i = 0; i < kMaxHosts; ++i) {
+    VITRO_TRY_ASSIGN(HttpResponse response, ask_remote(request, http));
+    if (commit.empty()) commit = response.header("x-repo-commit");
+    const bool is_told = response.redirect_to.empty() || !response.header("x-linked-etag").empty();
+    if (response.end == HttpEnd::kWhole && !commit.empty()) response.headers.emplace_back("x-repo-commit", commit);
+    if (response.end != HttpEnd::kWhole || is_told) return response;
+    VITRO_TRY_ASSIGN(request, redirected(std::move(request), response));
+  }
+  return fail(ErrorCode::kCorrupt, "{}: over {} redirects", where, kMaxHosts);
+}
+
 }  // namespace
 
 Error http_error(const HttpResponse& response) {
@@ -130,7 +142,7 @@ Error http_error(const HttpResponse& response) {
 
 Result<RemoteFile> stat_remote(const std::string& url, const std::string& token, const HttpOptions& http) {
   const HttpRequest request{.url = url, .is_head = true, .bearer_token = token};
-  VITRO_TRY_ASSIGN(const HttpResponse response, ask_remote(request, http));
+  VITRO_TRY_ASSIGN(const HttpResponse response, ask_until_told(request, http));
   const bool is_answer = response.is_success() || !response.redirect_to.empty();
   if (response.end != HttpEnd::kWhole || !is_answer) return fail(http_error(response));
   auto file = read_metadata(response, url);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "store/file_lock.h"
 #include "store/removal.h"
 #include "store/resolve.h"
 #include "store/vitro_cache.h"
@@ -127,6 +128,18 @@ TEST_F(StoredModelsTest, ListsGgufFiles) {
       << path_of("o/n");
 }
 
+TEST_F(StoredModelsTest, ChoosesAmongGgufFilesAsThePullDid) {
+  const HfRepo repo(caches_.hf.root(), "models--o--n");
+  repo.add(kCommitA, "m-Q4_0.gguf", gguf("mit")).add(kCommitA, "mmproj-f16.gguf", "projector").ref("main", kCommitA);
+  const std::string snapshot = "hub/models--o--n/snapshots/" + kCommitA + "/";
+  EXPECT_EQ(path_of("o/n"), snapshot + "m-Q4_0.gguf");
+  repo.add(kCommitA, "m-Q4_0_4_4.gguf", gguf("x"));
+  EXPECT_EQ(path_of("o/n:Q4_0"), snapshot + "m-Q4_0.gguf");
+  EXPECT_EQ(path_of("o/n:4_4"), snapshot + "m-Q4_0_4_4.gguf");
+  repo.add(kCommitA, "f16/m-00001-of-00002.gguf", gguf("y")).add(kCommitA, "f16/m-00002-of-00002.gguf", gguf("z"));
+  EXPECT_EQ(path_of("o/n:F16"), snapshot + "f16/m-00001-of-00002.gguf");  // opening it says that it is split
+}
+
 TEST_F(StoredModelsTest, BlobsOfTwoRevisionsCountOnce) {
   const HfRepo repo(caches_.hf.root(), "models--o--n");
   for (const std::string& commit : {kCommitA, kCommitB}) {
@@ -212,7 +225,7 @@ TEST_F(StoredModelsTest, RemovesARepositoryAndNothingElse) {
   fs::create_directory_symlink(elsewhere.path(), repo.pointer(kCommitA, "folder"));
   remove("o/n");
   EXPECT_FALSE(fs::exists(repo.folder()));
-  EXPECT_FALSE(fs::exists(caches_.hf.root() / ".locks/models--o--n"));
+  EXPECT_TRUE(fs::exists(caches_.hf.root() / ".locks/models--o--n/e.lock"));  // somebody may wait for it
   EXPECT_TRUE(fs::exists(elsewhere.path() / "mine"));
   EXPECT_TRUE(fs::exists(other.pointer(kCommitA, "config.json")));
 }
@@ -238,6 +251,15 @@ TEST_F(StoredModelsTest, RemovesARevisionAndKeepsSharedBlobs) {
   EXPECT_EQ(all(), "");
 }
 
+TEST_F(StoredModelsTest, ARevisionThatIsSaidIsTheOnlyOneToGo) {
+  const HfRepo repo(caches_.hf.root(), "models--o--n");
+  repo.add(kCommitA, "old.txt", "old").add(kCommitB, "new.txt", "new").ref("main", kCommitB).ref("v1", kCommitA);
+  remove("o/n@main");
+  EXPECT_EQ(caches_.hf.commits("o/n"), std::vector<std::string>{kCommitA});
+  EXPECT_EQ(testing::contents_of(repo.pointer(kCommitA, "old.txt")), "old");
+  EXPECT_FALSE(fs::exists(repo.blob("new")));
+}
+
 TEST_F(StoredModelsTest, RemovesAFile) {
   const HfRepo repo(caches_.hf.root(), "models--o--n");
   repo.add(kCommitA, "a.gguf", gguf("mit"))
@@ -248,8 +270,27 @@ TEST_F(StoredModelsTest, RemovesAFile) {
   EXPECT_FALSE(fs::exists(repo.blob(gguf("mit"))));
   remove("o/n:b.gguf");
   EXPECT_TRUE(fs::exists(repo.pointer(kCommitA, "twin.gguf")));  // its blob is another file's, too
+  testing::write_file(repo.folder() / "blobs/0123456789abcdef.incomplete", "of a pull that was killed");
   remove("o/n:twin.gguf");
-  EXPECT_FALSE(fs::exists(repo.blob(gguf("x"))));
+  EXPECT_EQ(all(), "");  // neither an empty snapshot nor its ref
+}
+
+TEST_F(StoredModelsTest, RemovesNothingThatIsBeingDownloaded) {
+  const HfRepo repo(caches_.hf.root(), "models--o--n");
+  repo.add(kCommitA, "config.json", "{}").ref("main", kCommitA);
+  testing::write_file(repo.folder() / "blobs/e.incomplete", "half");
+  fs::create_directories(caches_.hf.lock_folder("o/n"));
+  const auto removal = plan("o/n");
+  ASSERT_TRUE(removal.has_value());
+  EXPECT_EQ(removal->top, repo.folder());
+  {
+    const auto lock = FileLock::acquire(caches_.hf.lock_folder("o/n") / "e.lock", {}, {});
+    ASSERT_TRUE(lock.has_value());
+    expect_error(remove_paths(*removal), ErrorCode::kIoError, "e.lock: another process");
+    EXPECT_EQ(path_of("o/n", false), "hub/models--o--n/snapshots/" + kCommitA);
+  }
+  remove("o/n");
+  EXPECT_FALSE(fs::exists(repo.folder()));
 }
 
 TEST_F(StoredModelsTest, RemovesNothingThroughLinks) {

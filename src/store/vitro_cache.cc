@@ -19,7 +19,6 @@ std::string record_of(const KnownModel& model) {
   return out;
 }
 
-/// A file, and no link out of the cache.
 bool is_file_of(const fs::path& path, uint64_t n_bytes) {
   std::error_code error;
   return fs::is_regular_file(path, error) && fs::file_size(path, error) == n_bytes && !error;
@@ -34,6 +33,8 @@ fs::path file_path(const KnownModel& model, const KnownFile& file, const fs::pat
 fs::path record_path(const KnownModel& model, const fs::path& cache) {
   return cache / fmt::format("{}.sha256", model.entry());
 }
+
+fs::path known_lock(const fs::path& cache) { return cache / ".fetch.lock"; }
 
 Result<std::string> sha256_of(const fs::path& path) {
   constexpr size_t kPiece = size_t{1} << 24;

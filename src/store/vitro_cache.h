@@ -10,7 +10,7 @@
 
 namespace vitro {
 
-/// All files are there with their sizes, and are no links out of the cache. Bytes are not looked at.
+/// All files are there with their sizes. Bytes are not looked at.
 bool is_here(const KnownModel& model, const std::filesystem::path& cache);
 /// As is_here, and the sums are right: as recorded, else by reading the files (they are recorded then). IoError.
 Result<bool> is_right(const KnownModel& model, const std::filesystem::path& cache);
@@ -18,6 +18,8 @@ Result<bool> is_right(const KnownModel& model, const std::filesystem::path& cach
 /// Where a model's file lies, and its record.
 std::filesystem::path file_path(const KnownModel& model, const KnownFile& file, const std::filesystem::path& cache);
 std::filesystem::path record_path(const KnownModel& model, const std::filesystem::path& cache);
+/// The lock of whoever changes the cache.
+std::filesystem::path known_lock(const std::filesystem::path& cache);
 /// Writes the record. IoError.
 Status write_record(const KnownModel& model, const std::filesystem::path& cache);
 

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -37,6 +38,8 @@ inline std::string noise(size_t n_bytes, uint64_t seed = 1) {
 class HubServer {
  public:
   HubServer() {
+    // A proxy of this machine knows nothing of its own ports.
+    for (const char* name : {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"}) ::unsetenv(name);
     const std::string script = std::string(VITRO_SOURCE_DIR) + "/tests/testing/hub_server.py";
     const std::string folder = folder_.path().string();
     const std::string pem = certificate();

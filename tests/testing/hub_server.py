@@ -46,6 +46,8 @@ class Behaviour:
     flood=headers  endless headers; flood=body: an endless list of files
     to=URL         the hub redirects there
     loop=1         the hub redirects to itself
+    page=N         redirects of the hub have a body of N bytes
+    mirror=1       the hub at 127.0.0.1 sends whoever wants a file to the one at localhost, without a word of the file
     """
 
     def __init__(self, text: str):
@@ -150,6 +152,9 @@ class Handler(BaseHTTPRequestHandler):
             return self.answer_resolve(resolve[1], resolve[2], urllib.parse.unquote(resolve[3]))
         self.send_error_code(404, "EntryNotFound")
 
+    def is_at(self, host: str) -> bool:
+        return self.headers.get("Host", "").split(":")[0] == host
+
     def wait(self) -> dict:
         return {"Retry_After": self.behaviour.get("wait")} if self.behaviour.get("wait") else {}
 
@@ -182,6 +187,8 @@ class Handler(BaseHTTPRequestHandler):
     def answer_resolve(self, repo: str, revision: str, name: str) -> None:
         if self.refuses(repo, revision):
             return
+        if self.behaviour.get("mirror") and not self.is_at("localhost"):
+            return self.send(307, Location=f"http://localhost:{self.server.server_port}{self.path}")
         path = self.server.folder / repo / name
         if not path.is_file():
             return self.send_error_code(404, "EntryNotFound")
@@ -193,8 +200,9 @@ class Handler(BaseHTTPRequestHandler):
         if self.behaviour.get("hash") == "wrong":
             digest = "0" * 64
         signature = self.server.count("signed")
-        self.send(302, X_Linked_Etag=f'"{digest}"', X_Linked_Size=n_said, X_Repo_Commit=COMMIT, ETag='"of-the-redirect"',
-                  Location=f"http://localhost:{self.server.server_port}/~{self.behaviour.text}/store/{repo}/{name}?sig={signature}")
+        other = "127.0.0.1" if self.is_at("localhost") else "localhost"
+        self.send(302, b"x" * self.behaviour.number("page"), X_Linked_Etag=f'"{digest}"', X_Linked_Size=n_said, X_Repo_Commit=COMMIT, ETag='"of-the-redirect"',
+                  Location=f"http://{other}:{self.server.server_port}/~{self.behaviour.text}/store/{repo}/{name}?sig={signature}")
 
     # --- the store
 
