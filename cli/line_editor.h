@@ -18,7 +18,8 @@ class LineReader {
  public:
   virtual ~LineReader() = default;
   /// kInterrupted: ctrl-C, what was typed is dropped. kFailed: a line that is
-  /// too long, behind which the next call goes on, or input that cannot be read, after which comes kEnd. kEnd: ctrl-D, or the input's end.
+  /// too long, behind which the next call goes on, or input that cannot be read, after which comes kEnd. kEnd: ctrl-D,
+  /// or the input's end.
   virtual TypedLine read(std::string_view prompt) = 0;
   /// Text that the arrow keys bring back, now and in later sessions.
   virtual void remember(std::string_view text) = 0;

@@ -49,12 +49,10 @@ int64_t recomputed_times(Recomputation recomputation, Part part) {
 // Rows of one sequence through the whole model, logits of every row; an encoder alone has none.
 PassWork forward_work(const ModelConfig& config, const WeightsPlan& weights, const TrainingShape& shape) {
   const int64_t n_logits = config.kind == ModelKind::kEncoder ? 1 : shape.seq_len;
-  return pass_work(config, weights,
-                   {.n_rows = shape.seq_len,
-                    .n_logits = n_logits,
-                    .n_source = shape.n_source,
-                    .has_new_source = shape.n_source > 0},
-                   {});
+  return pass_work(
+      config, weights,
+      {.n_rows = shape.seq_len, .n_logits = n_logits, .n_source = shape.n_source, .has_new_source = shape.n_source > 0},
+      {});
 }
 
 // Frozen matrices have no gradient of their own: half of the backward's products. Scores have no weights.

@@ -74,7 +74,7 @@ Result<std::vector<RepoFile>> take_model(const RepoListing& listing, const GgufM
   if (!model.is_split()) return std::vector<RepoFile>{*find_file(listing, model.name)};
   return fail(ErrorCode::kUnsupported,
               "{}: {} is one of {} files of a split model, which is not read; name another file, or merge them first "
-              "(llama-gguf-split --merge) and name the result's path",
+              "(gguf-split --merge) and name the result's path",
               listing.repo, quote_name(model.name), model.n_parts);
 }
 

@@ -196,7 +196,7 @@ TEST_F(HubTest, ChoosesAmongGgufFiles) {
   EXPECT_EQ(choose(files, "m-Q4_0_4_4.gguf").value(), Paths{"m-Q4_0_4_4.gguf"});
   EXPECT_EQ(choose(files, "mmproj-f16.gguf").value(), Paths{"mmproj-f16.gguf"});
   for (const char* split : {"F16", "big/m-F16-00002-of-00002.gguf"}) {
-    expect_error(choose(files, split), ErrorCode::kUnsupported, "llama-gguf-split --merge");
+    expect_error(choose(files, split), ErrorCode::kUnsupported, "gguf-split --merge");
   }
   expect_error(choose(files, "m"), ErrorCode::kInvalidArgument, "name one");
   expect_error(choose(files, "Q8_0"), ErrorCode::kNotFound, "a/b:m-Q4_K_M.gguf");

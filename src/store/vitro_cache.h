@@ -1,5 +1,5 @@
-// Vitro's own cache (base/cache_folder.h): where the models that we know (known_models.h) lie. A record beside a model, NAME.sha256 in the
-// format of sha256sum, says that its bytes were summed.
+// Vitro's own cache (base/cache_folder.h): where the models that we know (known_models.h) lie. A record beside a model,
+// NAME.sha256 in the format of sha256sum, says that its bytes were summed.
 #pragma once
 
 #include <filesystem>
