@@ -92,7 +92,7 @@ TEST_F(PullCliTest, CtrlCLeavesNoHeaders) {
 }
 
 TEST_F(PullCliTest, ErrorsDoNotMoveTheCursor) {
-  const Ran ran = shell(vitro("show " $(printf '/none/\033[2J') " 2>&1"));
+  const Ran ran = shell(vitro("show \"$(printf '/none/\\033[2J')\" 2>&1"));
   EXPECT_EQ(ran.code, 1);
   EXPECT_NE(ran.out.find("/none/"), std::string::npos) << ran.out;
   EXPECT_EQ(ran.out.find(''), std::string::npos) << ran.out;
