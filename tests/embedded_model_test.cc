@@ -81,7 +81,7 @@ TEST(Embedded, OtherCommandsKnowItsName) {
   expect_says(bare_vitro("tokenize embedded 'And God said'"), 0, "byte-level BPE");
   expect_says(bare_vitro("eval embedded /dev/stdin", "In the beginning God created the heaven"), 0, "perplexity");
   expect_says(bare_vitro("plan embedded"), 0, "embedded");
-  expect_says(bare_vitro("verify " + repo_path("tests/data/embedded") + " --model embedded"), 0, "embedded");
+  expect_says(bare_vitro("verify " + repo_path("tests/data/embedded").string() + " --model embedded"), 0, "embedded");
   expect_says(bare_vitro("demo embedded"), 0, "the same text");
   expect_says(bare_vitro("chat embedded"), 1, "no chat template");
   expect_says(bare_vitro("template embedded -", "[]"), 1, "template");
