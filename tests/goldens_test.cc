@@ -198,6 +198,7 @@ TEST(GoldenList, IsWhatIsThere) {
 // A family cannot be registered without a checkpoint that proves it.
 TEST(Registry, EveryFamilyThatRunsHasAGolden) {
   for (const Architecture* arch : all_architectures()) {
+    if (!arch->runs) continue;
     const auto is_its = [&](const Golden& golden) { return arch->golden == golden.name; };
     EXPECT_FALSE(golden_names(is_its).empty()) << arch->name << " names golden '" << arch->golden << "'";
   }

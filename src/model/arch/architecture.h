@@ -27,6 +27,7 @@ struct Architecture {
   std::span<const std::string_view> hf_model_types;   ///< config.json "model_type"
   std::span<const std::string_view> gguf_names = {};  ///< "general.architecture"
   std::string_view golden;                            ///< folder under goldens that proves it
+  bool runs = true;  ///< false: described and planned; check_runnable refuses its models
 
   /// Reads the foreign description (of description_of). Unknown keys are refused by name (all at once) unless listed as
   /// harmless; missing keys are errors unless the family has a default, which is then marked in ModelConfig::values.

@@ -149,6 +149,7 @@ std::vector<TensorSlot> tensor_slots(SourceFormat, const ModelConfig& config) {
 const Architecture kBart = {.name = "bart",
                             .hf_model_types = kHfTypes,
                             .golden = "bart",
+                            .runs = false,
                             .read_config = read_config,
                             .tensor_slots = tensor_slots,
                             .ignorable_tensors = kIgnorable};

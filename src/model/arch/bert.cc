@@ -123,6 +123,7 @@ std::vector<TensorSlot> roberta_slots(SourceFormat, const ModelConfig& config) {
 const Architecture kBert = {.name = "bert",
                             .hf_model_types = kHfTypesBert,
                             .golden = "bert-mlm",
+                            .runs = false,
                             .read_config = read_bert,
                             .tensor_slots = bert_slots,
                             .ignorable_tensors = kIgnorable};
@@ -130,6 +131,7 @@ const Architecture kBert = {.name = "bert",
 const Architecture kRoberta = {.name = "roberta",
                                .hf_model_types = kHfTypesRoberta,
                                .golden = "roberta-mlm",
+                               .runs = false,
                                .read_config = read_roberta,
                                .tensor_slots = roberta_slots,
                                .ignorable_tensors = kIgnorable};

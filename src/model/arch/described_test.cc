@@ -80,6 +80,7 @@ TEST_P(DescribedTest, IsRefusedByName) {
   ASSERT_TRUE(checkpoint) << checkpoint.error().message;
   const auto description = describe_model(*checkpoint);
   ASSERT_TRUE(description) << description.error().message;
+  EXPECT_FALSE(description->arch->runs);
   testing::expect_error(check_runnable(description->config), ErrorCode::kUnsupported, GetParam().refusal);
 }
 

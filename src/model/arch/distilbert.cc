@@ -72,6 +72,7 @@ std::vector<TensorSlot> tensor_slots(SourceFormat, const ModelConfig& config) {
 const Architecture kDistilBert = {.name = "distilbert",
                                   .hf_model_types = kHfTypes,
                                   .golden = "distilbert-seqcls",
+                                  .runs = false,
                                   .read_config = read_config,
                                   .tensor_slots = tensor_slots,
                                   .ignorable_tensors = kIgnorable};

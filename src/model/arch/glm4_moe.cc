@@ -63,6 +63,7 @@ std::vector<TensorSlot> tensor_slots(SourceFormat, const ModelConfig& config) {
 const Architecture kGlm4Moe = {.name = "glm4moe",
                                .hf_model_types = kHfTypes,
                                .golden = "",
+                               .runs = false,
                                .read_config = read_config,
                                .tensor_slots = tensor_slots,
                                .ignorable_tensors = kLlamaIgnorable};

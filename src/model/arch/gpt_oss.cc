@@ -106,6 +106,7 @@ const Architecture kGptOss = {.name = "gpt-oss",
                               .hf_model_types = kHfTypes,
                               .gguf_names = kGgufNames,
                               .golden = "gpt-oss",
+                              .runs = false,
                               .read_config = read_config,
                               .tensor_slots = tensor_slots,
                               .ignorable_tensors = kLlamaIgnorable};

@@ -43,6 +43,7 @@ std::vector<TensorSlot> tensor_slots(SourceFormat, const ModelConfig& config) {
 const Architecture kMixtral = {.name = "mixtral",
                                .hf_model_types = kHfTypes,
                                .golden = "mixtral",
+                               .runs = false,
                                .read_config = read_config,
                                .tensor_slots = tensor_slots,
                                .ignorable_tensors = kLlamaIgnorable};

@@ -53,6 +53,7 @@ const Architecture kOlmoe = {.name = "olmoe",
                              .hf_model_types = kHfTypes,
                              .gguf_names = kGgufNames,
                              .golden = "olmoe",
+                             .runs = false,
                              .read_config = read_config,
                              .tensor_slots = tensor_slots,
                              .ignorable_tensors = kLlamaIgnorable};

@@ -46,6 +46,7 @@ std::vector<TensorSlot> tensor_slots(SourceFormat, const ModelConfig& config) {
 const Architecture kPhiMoe = {.name = "phimoe",
                               .hf_model_types = kHfTypes,
                               .golden = "",
+                              .runs = false,
                               .read_config = read_config,
                               .tensor_slots = tensor_slots,
                               .ignorable_tensors = kLlamaIgnorable};

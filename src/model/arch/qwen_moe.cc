@@ -73,6 +73,7 @@ std::vector<TensorSlot> tensor_slots(SourceFormat, const ModelConfig& config) {
 const Architecture kQwen2Moe = {.name = "qwen2moe",
                                 .hf_model_types = kHfTypes2,
                                 .golden = "qwen2-moe",
+                                .runs = false,
                                 .read_config = read_config2,
                                 .tensor_slots = tensor_slots,
                                 .ignorable_tensors = kLlamaIgnorable};
@@ -80,6 +81,7 @@ const Architecture kQwen2Moe = {.name = "qwen2moe",
 const Architecture kQwen3Moe = {.name = "qwen3moe",
                                 .hf_model_types = kHfTypes3,
                                 .golden = "qwen3-moe",
+                                .runs = false,
                                 .read_config = read_config3,
                                 .tensor_slots = tensor_slots,
                                 .ignorable_tensors = kLlamaIgnorable};

@@ -144,6 +144,7 @@ std::vector<TensorSlot> tensor_slots(SourceFormat, const ModelConfig& config) {
 const Architecture kT5 = {.name = "t5",
                           .hf_model_types = kHfTypes,
                           .golden = "t5",
+                          .runs = false,
                           .read_config = read_config,
                           .tensor_slots = tensor_slots,
                           .ignorable_tensors = kIgnorable};
