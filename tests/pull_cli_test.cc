@@ -71,11 +71,20 @@ TEST_F(PullCliTest, ATerminalNeedsNoPull) {
 }
 
 TEST_F(PullCliTest, ElsewhereItDoes) {
-  for (const char* command : {"run o/toy --ids 1", "show o/toy", "tokenize o/toy x", "template o/toy -", "eval o/toy x",
+  for (const char* command : {"run o/toy --ids 1", "tokenize o/toy x", "template o/toy -", "eval o/toy x",
                               "tokenize /nonexistent x --diff o/toy"}) {
     const Ran ran = shell(vitro(std::string(command) + " 2>&1 </dev/null"));
     EXPECT_EQ(ran.code, 1) << command;
     EXPECT_NE(ran.out.find("vitro pull o/toy"), std::string::npos) << ran.out;
+  }
+  EXPECT_FALSE(fs::exists(repo("toy")));
+}
+
+TEST_F(PullCliTest, DescriptionsAreReadFromHeadersAlone) {
+  for (const char* command : {"show o/toy", "plan o/toy"}) {
+    const Ran ran = shell(vitro(std::string(command) + " 2>&1"));
+    EXPECT_EQ(ran.code, 0) << ran.out;
+    EXPECT_NE(ran.out.find("reading its headers"), std::string::npos) << ran.out;
   }
   EXPECT_FALSE(fs::exists(repo("toy")));
 }
