@@ -11,7 +11,7 @@ import house
 
 WORK = house.ROOT / "build" / "headers"
 FLAGS = ["-std=c++20", "-O0", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wno-sign-conversion", "-Wshadow", "-Wno-psabi",
-         "-Werror", "-march=x86-64-v2", '-DVITRO_SOURCE_DIR="."', "-Isrc", "-Itests", "-I."]
+         "-Werror", "-march=x86-64-v2", '-DVITRO_SOURCE_DIR="."', '-DVITRO_BINARY="vitro"', "-Isrc", "-Itests", "-I."]
 
 
 def compile_alone(header: Path) -> str:

@@ -89,7 +89,8 @@ class HubServer {
   };
   /// What was asked under the id, so far as it was answered.
   std::vector<Request> log(const std::string& id) const {
-    const auto answer = get_text({.url = other_host() + "/log/" + id}, size_t{1} << 24, {});
+    const auto answer =
+        get_text({.url = other_host() + "/log/" + id, .range = {}, .bearer_token = {}}, size_t{1} << 24, {});
     if (!answer) ADD_FAILURE() << "no log: " << answer.error().message;
     std::istringstream lines(answer ? answer->text : "");
     std::vector<Request> out;
