@@ -7,18 +7,14 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <random>
 #include <string>
 
+#include "base/fail_errno.h"
 #include "base/unique_fd.h"
 
 namespace vitro {
 namespace {
-
-tl::unexpected<Error> fail_errno(const std::filesystem::path& path, std::string_view doing) {
-  return fail(ErrorCode::kIoError, "{}: cannot {}: {}", path.string(), doing, std::strerror(errno));
-}
 
 tl::unexpected<Error> fail_exists(const std::filesystem::path& path) {
   return fail(ErrorCode::kInvalidArgument, "{}: exists already, and is not replaced unless that is asked for",

@@ -5,20 +5,12 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <string>
 
+#include "base/fail_errno.h"
 #include "base/write_file.h"
 
 namespace vitro {
-namespace {
-
-tl::unexpected<Error> fail_errno(const std::filesystem::path& path, std::string_view doing) {
-  return fail(ErrorCode::kIoError, "{}: cannot {}: {}", path.string(), doing, std::strerror(errno));
-}
-
-}  // namespace
-
 Result<IncompleteFile> IncompleteFile::open(const std::filesystem::path& path) {
   UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666));
   if (!fd && (errno == ELOOP || errno == EISDIR)) {

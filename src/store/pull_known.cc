@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <vector>
 
+#include "base/fail_errno.h"
 #include "base/human.h"
 #include "base/unique_fd.h"
 #include "base/write_file.h"
@@ -25,10 +25,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kWorkPrefix = ".fetch-";
-
-tl::unexpected<Error> fail_errno(const fs::path& path, std::string_view doing) {
-  return fail(ErrorCode::kIoError, "{}: cannot {}: {}", path.string(), doing, std::strerror(errno));
-}
 
 /// A file that grows, and is then what it has to be.
 class GrowingFile {
