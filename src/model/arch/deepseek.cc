@@ -143,9 +143,6 @@ Result<ModelConfig> read_config3(SourceFormat, const Value& config) { return rea
 
 std::vector<TensorSlot> tensor_slots(SourceFormat, const ModelConfig& config) {
   ModuleNames names = hf_names();
-  names.shared_gate = "mlp.shared_experts.gate_proj";
-  names.shared_up = "mlp.shared_experts.up_proj";
-  names.shared_down = "mlp.shared_experts.down_proj";
   names.q_a = "self_attn.q_a_proj";
   names.q_a_norm = "self_attn.q_a_layernorm";
   names.q_b = "self_attn.q_b_proj";

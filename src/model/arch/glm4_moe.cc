@@ -49,11 +49,7 @@ Result<ModelConfig> read_config(SourceFormat, const Value& config) {
 }
 
 std::vector<TensorSlot> tensor_slots(SourceFormat, const ModelConfig& config) {
-  ModuleNames names = hf_names();
-  names.shared_gate = "mlp.shared_experts.gate_proj";
-  names.shared_up = "mlp.shared_experts.up_proj";
-  names.shared_down = "mlp.shared_experts.down_proj";
-  std::vector<TensorSlot> slots = decoder_slots(config, names);
+  std::vector<TensorSlot> slots = decoder_slots(config, hf_names());
   slots.push_back(next_token_tensors(config));
   return slots;
 }

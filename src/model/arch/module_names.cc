@@ -26,7 +26,10 @@ ModuleNames hf_names(std::span<const std::string_view> roots) {
           .down = "mlp.down_proj",
           .experts = kHfExperts,
           .router = "mlp.gate",
-          .selection_bias = "mlp.gate.e_score_correction_bias"};
+          .selection_bias = "mlp.gate.e_score_correction_bias",
+          .shared_gate = "mlp.shared_experts.gate_proj",
+          .shared_up = "mlp.shared_experts.up_proj",
+          .shared_down = "mlp.shared_experts.down_proj"};
 }
 
 ModuleNames hf_gpt_names(std::span<const std::string_view> roots) {

@@ -95,7 +95,18 @@ Result<ModelConfig> read_config(SourceFormat, const Value& config) {
   return out;
 }
 
-ModuleNames stack_names(const ModelConfig& config) {
+// The last part of a block, whose number is that of the parts before it.
+struct FeedForwardNames {
+  std::string_view norm, wi, wi_0, wi_1, wo;
+};
+constexpr FeedForwardNames kEncoderFfn = {"layer.1.layer_norm", "layer.1.DenseReluDense.wi",
+                                          "layer.1.DenseReluDense.wi_0", "layer.1.DenseReluDense.wi_1",
+                                          "layer.1.DenseReluDense.wo"};
+constexpr FeedForwardNames kDecoderFfn = {"layer.2.layer_norm", "layer.2.DenseReluDense.wi",
+                                          "layer.2.DenseReluDense.wi_0", "layer.2.DenseReluDense.wi_1",
+                                          "layer.2.DenseReluDense.wo"};
+
+ModuleNames stack_names(const ModelConfig& config, const FeedForwardNames& ffn) {
   ModuleNames names = {.roots = kRoots, .embed = "shared", .unembed = "lm_head"};
   names.attn_norm = "layer.0.layer_norm";
   names.q = "layer.0.SelfAttention.q";
@@ -103,23 +114,22 @@ ModuleNames stack_names(const ModelConfig& config) {
   names.v = "layer.0.SelfAttention.v";
   names.o = "layer.0.SelfAttention.o";
   names.rel_bias = "layer.0.SelfAttention.relative_attention_bias";
-  const bool is_gated = config.blocks.front().ffn.is_gated;
-  names.gate = "layer.1.DenseReluDense.wi_0";
-  names.up = is_gated ? "layer.1.DenseReluDense.wi_1" : "layer.1.DenseReluDense.wi";
-  names.down = "layer.1.DenseReluDense.wo";
+  names.ffn_norm = ffn.norm;
+  names.gate = ffn.wi_0;
+  names.up = config.blocks.front().ffn.is_gated ? ffn.wi_1 : ffn.wi;
+  names.down = ffn.wo;
   return names;
 }
 
 ModuleNames encoder_names(const ModelConfig& config) {
-  ModuleNames names = stack_names(config);
+  ModuleNames names = stack_names(config, kEncoderFfn);
   names.block = "encoder.block.";
   names.final_norm = "encoder.final_layer_norm";
-  names.ffn_norm = "layer.1.layer_norm";
   return names;
 }
 
 ModuleNames decoder_names(const ModelConfig& config) {
-  ModuleNames names = stack_names(config);
+  ModuleNames names = stack_names(config, kDecoderFfn);
   names.block = "decoder.block.";
   names.final_norm = "decoder.final_layer_norm";
   names.cross_norm = "layer.1.layer_norm";
@@ -127,11 +137,6 @@ ModuleNames decoder_names(const ModelConfig& config) {
   names.cross_k = "layer.1.EncDecAttention.k";
   names.cross_v = "layer.1.EncDecAttention.v";
   names.cross_o = "layer.1.EncDecAttention.o";
-  names.ffn_norm = "layer.2.layer_norm";
-  const bool is_gated = config.blocks.front().ffn.is_gated;
-  names.gate = "layer.2.DenseReluDense.wi_0";
-  names.up = is_gated ? "layer.2.DenseReluDense.wi_1" : "layer.2.DenseReluDense.wi";
-  names.down = "layer.2.DenseReluDense.wo";
   return names;
 }
 
