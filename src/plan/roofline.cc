@@ -84,17 +84,6 @@ bool is_beyond_ridge(const ModelConfig& config, const WorkOf& work, int64_t n_se
   return flops / flops_per_s(machine) >= bytes / bytes_per_s(machine);
 }
 
-std::optional<int64_t> find_crossover(const ModelConfig& config, const WorkOf& work, const Machine& machine) {
-  if (is_beyond_ridge(config, work, 1, machine)) return 1;
-  if (!is_beyond_ridge(config, work, kMaxBatch, machine)) return std::nullopt;
-  int64_t below = 1, beyond = kMaxBatch;
-  while (beyond - below > 1) {
-    const int64_t middle = below + (beyond - below) / 2;
-    (is_beyond_ridge(config, work, middle, machine) ? beyond : below) = middle;
-  }
-  return beyond;
-}
-
 Status check_serving(const ModelConfig& config, const Serving& serving) {
   if (config.kind == ModelKind::kEncoder)
     return fail(ErrorCode::kInvalidArgument, "an encoder makes no tokens; time a pass instead");
@@ -170,12 +159,21 @@ Result<ServingTimes> serving_times(const ModelConfig& config, const WorkOf& work
   const PassShape token{.n_past = serving.n_past, .n_sequences = serving.n_sequences, .n_source = serving.n_source};
   ServingTimes times{.prefill = time_pass(config, work(prompt), prompt, machine),
                      .decode = time_pass(config, work(token), token, machine)};
-  times.tokens_per_s_each = 1 / times.decode.seconds;
-  times.tokens_per_s = static_cast<double>(serving.n_sequences) * times.tokens_per_s_each;
+  times.tokens_per_s = static_cast<double>(serving.n_sequences) / times.decode.seconds;
   times.ridge = ridge_point(machine);
-  times.crossover_batch = find_crossover(config, work, machine);
   times.certainty = std::max(machine.device.certainty, machine.efficiency.certainty);
   return times;
+}
+
+std::optional<int64_t> crossover_batch(const ModelConfig& config, const WorkOf& work, const Machine& machine) {
+  if (is_beyond_ridge(config, work, 1, machine)) return 1;
+  if (!is_beyond_ridge(config, work, kMaxBatch, machine)) return std::nullopt;
+  int64_t below = 1, beyond = kMaxBatch;
+  while (beyond - below > 1) {
+    const int64_t middle = below + (beyond - below) / 2;
+    (is_beyond_ridge(config, work, middle, machine) ? beyond : below) = middle;
+  }
+  return beyond;
 }
 
 std::vector<ExpertTraffic> expert_traffic(const ModelConfig& config, const WorkOf& work, int64_t n_max) {

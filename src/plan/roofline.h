@@ -94,11 +94,7 @@ struct ServingTimes {
   PassTime prefill;         ///< of one prompt, alone: time to the first token without queues and sampling
   PassTime decode;          ///< of one token of each sequence
   double tokens_per_s = 0;  ///< all sequences together
-  double tokens_per_s_each = 0;
   double ridge = 0;
-  /// The batch from which on the matrix products of a token take longer to compute than their weights to read, of the
-  /// context none; nothing up to 2^20. For dense models peak x bytes an element / (2 x bandwidth).
-  std::optional<int64_t> crossover_batch = {};
   Certainty certainty = Certainty::kExact;
 };
 
@@ -106,6 +102,10 @@ struct ServingTimes {
 /// encoders, which make no tokens.
 Result<ServingTimes> serving_times(const ModelConfig& config, const WorkOf& work, const Serving& serving,
                                    const Machine& machine);
+
+/// The batch from which on the matrix products of a token take longer to compute than their weights to read, of the
+/// context none; nothing up to 2^20. For dense models peak x bytes an element / (2 x bandwidth).
+std::optional<int64_t> crossover_batch(const ModelConfig& config, const WorkOf& work, const Machine& machine);
 
 /// Of a pass, by what reads them.
 struct ExpertTraffic {

@@ -127,7 +127,6 @@ Result<LossKind> parse_loss_kind(std::string_view name) {
 }
 
 int64_t TrainingShape::n_rows() const { return sat_mul(micro_batch, seq_len); }
-int64_t TrainingShape::n_source_rows() const { return sat_mul(micro_batch, n_source); }
 
 int64_t n_in_flight(const ParallelLayout& layout, int64_t n_micro_batches, int64_t stage) {
   const int64_t p = layout.pipeline, v = layout.n_chunks;

@@ -70,7 +70,6 @@ struct TrainingShape {
   int64_t micro_batch = 1;      ///< sequences
   int64_t n_micro_batches = 1;  ///< gradient accumulation: micro-batches a step on each data-parallel rank
   int64_t n_rows() const;       ///< micro_batch x seq_len, saturating
-  int64_t n_source_rows() const;
 };
 
 /// Everything that the activations of one rank depend on.
