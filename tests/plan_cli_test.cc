@@ -165,7 +165,9 @@ TEST(PlanCli, EveryConfigurationGivesItsCounts) {
     EXPECT_EQ(amount(plan, "parameters"), *at(expected, {"parameters"}).as_int()) << path;
     const int64_t* cache = at(expected, {"kv_bytes_per_token_bf16"}).as_int();
     const int64_t* planned = at(plan, {"figures", "cache_bytes_per_token"}).as_int();
-    if (cache) EXPECT_EQ(*planned, *cache) << path;
+    if (cache) {
+      EXPECT_EQ(*planned, *cache) << path;
+    }
   }
 }
 
@@ -237,7 +239,9 @@ void expect_sums(const Value& item) {
     expect_sums(part);
     sum += *at(part, {"amount"}).as_int();
   }
-  if (!parts.empty()) EXPECT_EQ(sum, *at(item, {"amount"}).as_int()) << to_string(at(item, {"name"}));
+  if (!parts.empty()) {
+    EXPECT_EQ(sum, *at(item, {"amount"}).as_int()) << to_string(at(item, {"name"}));
+  }
 }
 
 TEST(PlanCli, JsonIsAsItsSchemaSays) {

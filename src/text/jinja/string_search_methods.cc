@@ -68,7 +68,7 @@ Result<Val> rindex(Runtime& rt, const Val& self, Args args) {
   return Val::integer(at);
 }
 
-Result<Val> count(Runtime& rt, const Val& self, Args args) {
+Result<Val> count(Runtime& /*rt*/, const Val& self, Args args) {
   const StringObject& text = self.as_string();
   VITRO_TRY_ASSIGN(const StringObject* needle, string_argument(args[0]));
   VITRO_TRY_ASSIGN(const std::optional<ByteRange> part, part_of(text, args[1], args[2]));
