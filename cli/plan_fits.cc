@@ -5,60 +5,22 @@
 #include <algorithm>
 
 #include "base/human.h"
-#include "base/saturating.h"
 #include "cli/plan_serving.h"
+#include "plan/fit.h"
+#include "plan/tensor_parallel.h"
 
 namespace vitro {
 namespace {
 
-constexpr int64_t kMostSequences = int64_t{1} << 20;
-
 // What a search varies.
 enum class Varied : uint8_t { kContext, kSequences };
 
-// Bytes that a plan takes of each device.
-Result<PlanItem> memory_of(const PlanModel& model, const WeightsPlan& weights, const InferenceShape& shape,
-                           int64_t n_devices) {
-  VITRO_TRY_ASSIGN(const InferencePlan plan, plan_inference(model.config, weights, shape));
-  return device_memory(model.config, plan.memory, n_devices);
-}
-
 // A source of its own length stays; else it is as long as the context.
-int64_t source_length(const PlanModel& model, const PlanOptions& options, int64_t n_ctx) {
-  if (model.config.kind != ModelKind::kEncoderDecoder) return 0;
-  return options.n_source > 0 ? options.n_source : n_ctx;
-}
-
-Result<Fit> find_fit(const PlanModel& model, const WeightsPlan& weights, const InferenceQuestion& question,
-                     Varied varied, int64_t budget) {
-  InferenceShape shape = question.shape;
-  const auto bytes_of = [&](int64_t n) -> Result<int64_t> {
-    (varied == Varied::kContext ? shape.session.n_ctx : shape.session.n_sequences) = n;
-    shape.session.n_logits = shape.session.n_sequences;
-    shape.n_source = source_length(model, question.options, shape.session.n_ctx);
-    VITRO_TRY_ASSIGN(const PlanItem memory, memory_of(model, weights, shape, question.options.n_devices));
-    return memory.amount;
-  };
-  const int64_t limit = varied == Varied::kContext ? n_reachable(model.config) : kMostSequences;
-  return largest_fit(bytes_of, budget, limit);
-}
-
-// Weights and cache alone, no pages, no workspace: as the documents count.
-Result<Fit> find_bare_fit(const PlanModel& model, const WeightsPlan& weights, const InferenceQuestion& question,
-                          int64_t budget) {
-  const SessionShape& s = question.shape.session;
-  const CachePolicy policy{.type = s.cache_type,
-                           .page_size = 1,
-                           .keeps_only_windows = s.keeps_only_windows,
-                           .is_latent_expanded = question.shape.is_latent_expanded};
-  const int64_t n_devices = question.options.n_devices;
-  const int64_t weight_bytes = device_weight_bytes(weights.total().n_bytes, n_devices);
-  const auto bytes_of = [&](int64_t n) -> Result<int64_t> {
-    const int64_t n_source = source_length(model, question.options, n);
-    const int64_t cache = cache_item(model.config, policy, n, s.n_sequences, n_source).amount;
-    return sat_add(weight_bytes, device_cache_bytes(model.config, cache, n_devices));
-  };
-  return largest_fit(bytes_of, budget, n_reachable(model.config));
+FitQuestion fit_question(const PlanModel& model, const InferenceQuestion& question) {
+  const bool has_source = model.config.kind == ModelKind::kEncoderDecoder;
+  return {.shape = question.shape,
+          .n_devices = question.options.n_devices,
+          .has_source_like_context = has_source && question.options.n_source == 0};
 }
 
 std::string_view limit_words(const Fit& fit, Varied varied) {
@@ -99,22 +61,19 @@ Result<std::vector<PlanCell>> best_weights_row(const PlanModel& model, const Inf
                                                const std::optional<PlanDevice>& device, int64_t budget) {
   const SessionShape& s = question.shape.session;
   const std::string name = fmt::format("best weights, {} of {}", plural(s.n_sequences, "user"), human_count(s.n_ctx));
-  const std::vector<WeightFormat> formats =
-      device ? formats_of({"bf16", "fp8", "int4"})
-             : formats_of({"f32", "bf16", "q8_0", "q6_k", "q5_k", "q4_k", "q3_k", "q2_k"});
-  int64_t wider_bytes = 0;
-  for (const WeightFormat& format : formats) {
-    const PlannedWeights weights = planned_weights(model, question.options, format, question.shape.engine);
-    VITRO_TRY_ASSIGN(const PlanItem memory, memory_of(model, weights.plan, question.shape, question.options.n_devices));
-    if (memory.amount <= budget) {
-      return std::vector<PlanCell>{text_cell(name), text_cell(format_name(format)), bytes_cell(memory.amount),
-                                   wider_bytes > 0 ? bytes_cell(wider_bytes) : no_cell(),
-                                   text_cell(wider_bytes > 0 ? "memory" : "widest")};
-    }
-    wider_bytes = memory.amount;
+  const auto weights_in = [&](const WeightFormat& format) {
+    return planned_weights(model, question.options, format, question.shape.engine).plan;
+  };
+  const std::vector<WeightFormat> formats = device ? formats_of({"bf16", "fp8", "int4"}) : usual_formats();
+  VITRO_TRY_ASSIGN(const std::vector<FormatFit> fits,
+                   fit_formats(model.config, weights_in, fit_question(model, question), formats, budget));
+  const auto best = std::find_if(fits.begin(), fits.end(), [](const FormatFit& fit) { return fit.fits; });
+  const PlanCell wider = best == fits.begin() ? no_cell() : bytes_cell((best - 1)->n_bytes);
+  if (best == fits.end()) {
+    return std::vector<PlanCell>{text_cell(name), no_cell(), no_cell(), wider, text_cell("does not fit")};
   }
-  return std::vector<PlanCell>{text_cell(name), no_cell(), no_cell(), bytes_cell(wider_bytes),
-                               text_cell("does not fit")};
+  return std::vector<PlanCell>{text_cell(name), text_cell(format_name(best->format)), bytes_cell(best->n_bytes), wider,
+                               text_cell(best == fits.begin() ? "widest" : "memory")};
 }
 
 struct FormatRow {
@@ -135,10 +94,10 @@ struct FormatRow {
 };
 
 Result<std::vector<PlanCell>> FormatRow::cells(const PlannedWeights& weights) const {
-  VITRO_TRY_ASSIGN(const Fit users, find_fit(model, weights.plan, question, Varied::kSequences, budget));
+  VITRO_TRY_ASSIGN(const Fit users, fit_sequences(model.config, weights.plan, fit_question(model, question), budget));
   InferenceQuestion alone = question;
   alone.shape.session.n_sequences = 1;
-  VITRO_TRY_ASSIGN(const Fit context, find_fit(model, weights.plan, alone, Varied::kContext, budget));
+  VITRO_TRY_ASSIGN(const Fit context, fit_context(model.config, weights.plan, fit_question(model, alone), budget));
   std::vector<PlanCell> row = {text_cell(weights.matrix_type), bytes_cell(weights.plan.total().n_bytes),
                                count_cell(users.n), count_cell(context.n)};
   if (!has_times()) return row;
@@ -159,8 +118,8 @@ Result<std::vector<PlanCell>> FormatRow::cells(const PlannedWeights& weights) co
 // As certain as the plans that are searched.
 Result<Certainty> plan_certainty(const PlanModel& model, const PlannedWeights& weights,
                                  const InferenceQuestion& question) {
-  VITRO_TRY_ASSIGN(const PlanItem memory, memory_of(model, weights.plan, question.shape, question.options.n_devices));
-  return memory.certainty;
+  VITRO_TRY_ASSIGN(const InferencePlan plan, plan_inference(model.config, weights.plan, question.shape));
+  return device_memory(model.config, plan.memory, question.options.n_devices).certainty;
 }
 
 }  // namespace
@@ -185,11 +144,12 @@ Result<PlanTable> fits_table(const PlanModel& model, const PlannedWeights& weigh
                               {"bytes", "bytes"},
                               {"next_bytes", "one more"},
                               {"limit", "limit", true}}};
-  VITRO_TRY_ASSIGN(const Fit context, find_fit(model, weights.plan, question, Varied::kContext, budget));
-  VITRO_TRY_ASSIGN(const Fit most, find_fit(model, weights.plan, question, Varied::kSequences, budget));
+  const FitQuestion asked = fit_question(model, question);
+  VITRO_TRY_ASSIGN(const Fit context, fit_context(model.config, weights.plan, asked, budget));
+  VITRO_TRY_ASSIGN(const Fit most, fit_sequences(model.config, weights.plan, asked, budget));
   table.rows.push_back(fit_row(fmt::format("longest context, {}", users), context, Varied::kContext));
   if (keeps_cache(model.config)) {
-    VITRO_TRY_ASSIGN(const Fit bare, find_bare_fit(model, weights.plan, question, budget));
+    VITRO_TRY_ASSIGN(const Fit bare, fit_bare_context(model.config, weights.plan, asked, budget));
     table.rows.push_back(fit_row("the same, weights and cache alone", bare, Varied::kContext));
   }
   table.rows.push_back(

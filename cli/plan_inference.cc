@@ -14,6 +14,7 @@
 #include "model/module_tree.h"
 #include "model/words.h"
 #include "plan/component.h"
+#include "plan/fit.h"
 
 namespace vitro {
 namespace {
@@ -36,7 +37,7 @@ std::string cache_note(const PlanModel& model, const InferencePlan& plan, const 
   const bool is_even = plan.cache_bytes_per_token % n_layer == 0;
   std::string note = fmt::format("A token costs {} B of cache", human_count(plan.cache_bytes_per_token));
   if (is_even) note += fmt::format(" ({} B a layer)", human_count(plan.cache_bytes_per_token / n_layer));
-  if (question.shape.session.n_ctx > model.config.n_ctx) {
+  if (is_beyond_training(model.config, question.shape.session.n_ctx)) {
     note += fmt::format("; the context is beyond the {} the model is made for", human_count(model.config.n_ctx));
   }
   return note + ".";

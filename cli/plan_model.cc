@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/letters.h"
 #include "embedded/open_model.h"
 #include "tensor/dtype.h"
 
@@ -19,18 +20,12 @@ std::string model_name(const std::filesystem::path& path) {
   return text.empty() || text == "." ? path.string() : text;
 }
 
-std::string small_letters(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return out;
-}
-
 // Bytes of the file's matrices by type.
 std::map<std::string, int64_t> matrix_types(const std::vector<BoundTensor>& bound) {
   std::map<std::string, int64_t> types;
   for (const BoundTensor& tensor : bound) {
     if (tensor.slot->use != SlotUse::kMatrix) continue;
-    types[small_letters(dtype_info(tensor.entry->dtype).name)] +=
+    types[lower_case(dtype_info(tensor.entry->dtype).name)] +=
         static_cast<int64_t>(tensor.entry->end - tensor.entry->begin);
   }
   return types;
@@ -54,7 +49,7 @@ PlannedWeights file_weights(const PlanModel& model, EngineKind engine) {
 
 }  // namespace
 
-std::string format_name(const WeightFormat& format) { return small_letters(format.name); }
+std::string format_name(const WeightFormat& format) { return lower_case(format.name); }
 
 Result<PlanModel> open_plan_model(const std::string& path) {
   PlanModel model{.name = model_name(path)};

@@ -78,11 +78,6 @@ PlanSection hidden_section(std::string id, std::string title, PlanItem item, Pla
   return {.id = std::move(id), .title = std::move(title), .unit = unit, .item = std::move(item), .is_on_screen = false};
 }
 
-const PlanItem& largest(const PlanItem& item) {
-  return *std::max_element(item.parts.begin(), item.parts.end(),
-                           [](const PlanItem& a, const PlanItem& b) { return a.amount < b.amount; });
-}
-
 PlanTable phase_table(const TrainingPlan& plan) {
   PlanTable table{.id = "phases",
                   .title = "Moment by moment",
@@ -94,7 +89,7 @@ PlanTable phase_table(const TrainingPlan& plan) {
                   .is_on_screen = false};
   for (const PlanItem& phase : plan.phases) {
     if (phase.parts.empty()) continue;
-    const PlanItem& most = largest(phase);
+    const PlanItem& most = largest_part(phase);
     table.rows.push_back(
         {text_cell(phase.name), bytes_cell(phase.amount), text_cell(most.name), bytes_cell(most.amount)});
   }

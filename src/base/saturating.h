@@ -24,4 +24,9 @@ constexpr int64_t sat_mul(int64_t a, int64_t b, More... more) {
   return sat_mul(sat_mul(a, b), more...);
 }
 
+/// n / d rounded up; d > 0. What does not fit stays so.
+constexpr int64_t sat_ceil_div(int64_t n, int64_t d) {
+  return n == kSaturated ? kSaturated : n / d + (n % d != 0 ? 1 : 0);
+}
+
 }  // namespace vitro

@@ -10,18 +10,13 @@
 #include <ctime>
 
 #include "base/clock.h"
+#include "base/letters.h"
 
 namespace vitro {
 namespace {
 
 constexpr size_t kMaxErrorBody = 4096;
 constexpr size_t kMaxUrl = 16 * 1024;
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return out;
-}
 
 std::string_view trim(std::string_view text) {
   constexpr std::string_view kBlank = " \t\r\n";
@@ -81,7 +76,7 @@ struct Exchange {
     }
     const size_t colon = line.find(':');
     if (colon == line.npos) return true;
-    response.headers.emplace_back(lower(trim(line.substr(0, colon))), trim(line.substr(colon + 1)));
+    response.headers.emplace_back(lower_case(trim(line.substr(0, colon))), trim(line.substr(colon + 1)));
     return true;
   }
 
@@ -278,12 +273,12 @@ std::string_view HttpResponse::header(std::string_view name) const {
 
 Result<std::string> url_origin(const std::string& text) {
   const Url url = parse_url(text);
-  const std::string scheme = url ? lower(part(url, CURLUPART_SCHEME)) : "";
+  const std::string scheme = url ? lower_case(part(url, CURLUPART_SCHEME)) : "";
   if (scheme != "http" && scheme != "https") {
     return fail(ErrorCode::kInvalidArgument, "'{}' is no http or https URL (user names are not allowed in it)",
                 url_for_people(text).substr(0, 200));
   }
-  return fmt::format("{}://{}:{}", scheme, lower(part(url, CURLUPART_HOST)),
+  return fmt::format("{}://{}:{}", scheme, lower_case(part(url, CURLUPART_HOST)),
                      part(url, CURLUPART_PORT, CURLU_DEFAULT_PORT));
 }
 

@@ -93,7 +93,7 @@ std::vector<LayerKind> layer_kinds(const ModelConfig& config, const CachePolicy&
 Factor kept_positions(const LayerKind& kind, const CachePolicy& policy, int64_t n_ctx, int64_t n_source) {
   if (kind.is_source) return {"n_source", n_source};
   const std::string in_pages = policy.page_size > 1 ? fmt::format(" in pages of {}", policy.page_size) : "";
-  const int64_t n_all = sat_mul(ceil_div(n_ctx, policy.page_size), policy.page_size);
+  const int64_t n_all = sat_mul(sat_ceil_div(n_ctx, policy.page_size), policy.page_size);
   if (kind.n_kept == 0) return {"n_ctx" + in_pages, n_all};
   if (policy.page_size == 1 || kind.n_kept > kMaxContext) return {"min(n_ctx, window)", std::min(kind.n_kept, n_all)};
   const int64_t n_pages = window_pages_for(n_ctx, kind.n_kept, policy.n_batch, policy.page_size);

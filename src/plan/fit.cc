@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
+#include "base/saturating.h"
+#include "plan/cache_plan.h"
 #include "plan/tensor_parallel.h"
-#include "weights/slot.h"
 
 namespace vitro {
 namespace {
@@ -34,12 +35,24 @@ Status halve(const BytesOf& bytes_of, int64_t above, Fit* fit) {
   return {};
 }
 
-BytesOf plan_bytes(const ModelConfig& config, const WeightsPlan& weights, InferenceShape shape,
+/// Bytes that one device holds.
+Result<int64_t> question_bytes(const ModelConfig& config, const WeightsPlan& weights, const FitQuestion& question) {
+  VITRO_TRY_ASSIGN(const InferencePlan plan, plan_inference(config, weights, question.shape));
+  return device_memory(config, plan.memory, question.n_devices).amount;
+}
+
+void follow_context(FitQuestion* question) {
+  if (question->has_source_like_context) question->shape.n_source = question->shape.session.n_ctx;
+}
+
+BytesOf plan_bytes(const ModelConfig& config, const WeightsPlan& weights, FitQuestion question,
                    int64_t SessionShape::*size) {
-  return [&config, &weights, shape, size](int64_t n) mutable -> Result<int64_t> {
-    shape.session.*size = n;
-    VITRO_TRY_ASSIGN(const InferencePlan plan, plan_inference(config, weights, shape));
-    return plan.n_bytes();
+  return [&config, &weights, question, size](int64_t n) mutable -> Result<int64_t> {
+    SessionShape& session = question.shape.session;
+    session.*size = n;
+    session.n_logits = session.n_sequences;
+    follow_context(&question);
+    return question_bytes(config, weights, question);
   };
 }
 
@@ -67,14 +80,30 @@ Result<Fit> largest_fit(const BytesOf& bytes_of, int64_t budget, int64_t limit) 
   }
 }
 
-Result<Fit> fit_context(const ModelConfig& config, const WeightsPlan& weights, const InferenceShape& shape,
+Result<Fit> fit_context(const ModelConfig& config, const WeightsPlan& weights, const FitQuestion& question,
                         int64_t budget) {
-  return largest_fit(plan_bytes(config, weights, shape, &SessionShape::n_ctx), budget, n_reachable(config));
+  return largest_fit(plan_bytes(config, weights, question, &SessionShape::n_ctx), budget, n_reachable(config));
 }
 
-Result<Fit> fit_sequences(const ModelConfig& config, const WeightsPlan& weights, const InferenceShape& shape,
+Result<Fit> fit_bare_context(const ModelConfig& config, const WeightsPlan& weights, const FitQuestion& question,
+                             int64_t budget) {
+  const SessionShape& s = question.shape.session;
+  const CachePolicy policy{.type = s.cache_type,
+                           .page_size = 1,
+                           .keeps_only_windows = s.keeps_only_windows,
+                           .is_latent_expanded = question.shape.is_latent_expanded};
+  const int64_t weight_bytes = device_weight_bytes(weights.total().n_bytes, question.n_devices);
+  const auto bytes_of = [&](int64_t n) -> Result<int64_t> {
+    const int64_t n_source = question.has_source_like_context ? n : question.shape.n_source;
+    const int64_t cache = cache_item(config, policy, n, s.n_sequences, n_source).amount;
+    return sat_add(weight_bytes, device_cache_bytes(config, cache, question.n_devices));
+  };
+  return largest_fit(bytes_of, budget, n_reachable(config));
+}
+
+Result<Fit> fit_sequences(const ModelConfig& config, const WeightsPlan& weights, const FitQuestion& question,
                           int64_t budget) {
-  return largest_fit(plan_bytes(config, weights, shape, &SessionShape::n_sequences), budget, kMaxSequences);
+  return largest_fit(plan_bytes(config, weights, question, &SessionShape::n_sequences), budget, kMaxSequences);
 }
 
 bool is_beyond_training(const ModelConfig& config, int64_t n_ctx) { return config.n_ctx > 0 && n_ctx > config.n_ctx; }
@@ -94,19 +123,14 @@ Result<DeviceFit> fit_devices(const ModelConfig& config, const WeightsPlan& weig
   return fit;
 }
 
-Result<std::vector<FormatFit>> fit_formats(const ModelConfig& config, std::span<const TensorSlot> slots,
-                                           const InferenceShape& shape, std::span<const WeightFormat> formats,
+Result<std::vector<FormatFit>> fit_formats(const ModelConfig& config, const WeightsIn& weights_in,
+                                           const FitQuestion& question, std::span<const WeightFormat> formats,
                                            int64_t budget) {
   VITRO_TRY(check_budget(budget));
   std::vector<FormatFit> fits;
   for (const WeightFormat& format : formats) {
-    const WeightStorage storage{.matrices = format,
-                                .embeddings = format,
-                                .vectors = format.block_elements == 1 ? format : kF32Weights,
-                                .is_panels = shape.engine == EngineKind::kVitro};
-    const WeightsPlan weights = plan_weights(config, slots, storage);
-    VITRO_TRY_ASSIGN(const InferencePlan plan, plan_inference(config, weights, shape));
-    fits.push_back({format, 8 * format.bytes_per_element(), plan.n_bytes(), plan.n_bytes() <= budget});
+    VITRO_TRY_ASSIGN(const int64_t n_bytes, question_bytes(config, weights_in(format), question));
+    fits.push_back({format, 8 * format.bytes_per_element(), n_bytes, n_bytes <= budget});
   }
   std::stable_sort(fits.begin(), fits.end(), [](const auto& a, const auto& b) { return a.bits > b.bits; });
   return fits;
@@ -117,12 +141,6 @@ std::vector<WeightFormat> usual_formats() {
   for (const std::string_view name : {"f32", "bf16", "q8_0", "q6_k", "q5_k", "q4_k", "q3_k", "q2_k"})
     formats.push_back(parse_weight_format(name).value());
   return formats;
-}
-
-const PlanItem& largest_part(const PlanItem& memory) {
-  const auto largest = std::max_element(memory.parts.begin(), memory.parts.end(),
-                                        [](const auto& a, const auto& b) { return a.amount < b.amount; });
-  return largest == memory.parts.end() ? memory : *largest;
 }
 
 }  // namespace vitro

@@ -39,12 +39,22 @@ struct Fit {
 /// bytes_of at 1 are handed on; later ones too.
 Result<Fit> largest_fit(const BytesOf& bytes_of, int64_t budget, int64_t limit);
 
+/// What a search plans: the shape, of which it varies one size, with a row of logits a sequence, on each of n_devices.
+struct FitQuestion {
+  InferenceShape shape;
+  int64_t n_devices = 1;                 ///< tensor parallel; what counts is what one of them holds
+  bool has_source_like_context = false;  ///< n_source follows n_ctx: texts in, texts of the same length out
+};
+
 /// The context of each sequence. n_ctx of the shape does not matter; searched up to n_reachable(config). The trained
 /// length is another matter: see is_beyond_training.
-Result<Fit> fit_context(const ModelConfig& config, const WeightsPlan& weights, const InferenceShape& shape,
+Result<Fit> fit_context(const ModelConfig& config, const WeightsPlan& weights, const FitQuestion& question,
                         int64_t budget);
+/// The same of weights and cache alone, without pages and workspace: as most papers count.
+Result<Fit> fit_bare_context(const ModelConfig& config, const WeightsPlan& weights, const FitQuestion& question,
+                             int64_t budget);
 /// Sequences with the context of the shape each. Searched up to 2^20.
-Result<Fit> fit_sequences(const ModelConfig& config, const WeightsPlan& weights, const InferenceShape& shape,
+Result<Fit> fit_sequences(const ModelConfig& config, const WeightsPlan& weights, const FitQuestion& question,
                           int64_t budget);
 /// Whether a context is longer than the model was trained for (config.n_ctx; after stretching, the stretched one).
 bool is_beyond_training(const ModelConfig& config, int64_t n_ctx);
@@ -65,16 +75,14 @@ struct FormatFit {
   int64_t n_bytes = 0;
   bool fits = false;
 };
-/// Formats from the widest to the narrowest, all with their bytes for the shape; the best that fits is the first that
-/// does. All matrices are in the format, embedding and head too; beside quantised ones vectors are float32. For the
-/// engine of the shape (panels for kVitro).
-Result<std::vector<FormatFit>> fit_formats(const ModelConfig& config, std::span<const TensorSlot> slots,
-                                           const InferenceShape& shape, std::span<const WeightFormat> formats,
+/// Weights of the model in a format.
+using WeightsIn = std::function<WeightsPlan(const WeightFormat& format)>;
+/// Formats from the widest to the narrowest, all with their bytes for the question; the best that fits is the first
+/// that does.
+Result<std::vector<FormatFit>> fit_formats(const ModelConfig& config, const WeightsIn& weights_in,
+                                           const FitQuestion& question, std::span<const WeightFormat> formats,
                                            int64_t budget);
 /// The formats that fit_formats is asked about by default: f32, bf16, q8_0, q6_k, q5_k, q4_k, q3_k, q2_k.
 std::vector<WeightFormat> usual_formats();
-
-/// The part of a plan that takes most: what binds, and what to make smaller. The plan itself if it has no parts.
-const PlanItem& largest_part(const PlanItem& memory);
 
 }  // namespace vitro

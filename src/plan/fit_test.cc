@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "plan/plan_test_util.h"
-#include "plan/tensor_parallel.h"
 #include "testing/expect_error.h"
 
 namespace vitro {
@@ -60,11 +59,8 @@ TEST(Fit, RefusesBudgetsAndLimits) {
 // Llama-7B bf16, weights 13.48 GB and 524,288 B a token: the context left before workspace.
 TEST(Fit, ContextOfLlama7BBeforeWorkspace) {
   const PlannedModel model = planned_model("llama-7b");
-  const int64_t weights = model.weights().total().n_bytes;
-  const BytesOf bytes_of = [&](int64_t n) -> Result<int64_t> {
-    return weights + cache_item(model.config, {.page_size = 1}, n, 1).amount;
-  };
-  const auto context = [&](int64_t budget) { return largest_fit(bytes_of, budget, kMaxContext)->n; };
+  const WeightsPlan weights = model.weights();
+  const auto context = [&](int64_t budget) { return fit_bare_context(model.config, weights, {}, budget)->n; };
   EXPECT_EQ(context(16 * kGB), 4'812);
   EXPECT_EQ(context(24 * kGB), 20'071);
   EXPECT_EQ(context(80 * kGB), 126'882);
@@ -76,7 +72,7 @@ TEST(Fit, ContextWithAllThatIsAllocated) {
   const PlannedModel model = planned_model("llama-7b");
   const WeightsPlan weights = model.weights();
   InferenceShape shape{.engine = EngineKind::kHalf};
-  const Fit fit = fit_context(model.config, weights, shape, 24 * kGB).value();
+  const Fit fit = fit_context(model.config, weights, {.shape = shape}, 24 * kGB).value();
   EXPECT_LT(fit.n, 20'071);
   EXPECT_GT(fit.n, 19'000);
   EXPECT_EQ(fit.limit, FitLimit::kMemory);
@@ -94,12 +90,12 @@ TEST(Fit, UsersAtAContext) {
   const WeightsPlan weights = model.weights();
   InferenceShape shape{.engine = EngineKind::kHalf};
   shape.session.n_ctx = 8192;
-  const Fit fit = fit_sequences(model.config, weights, shape, 80 * kGiB).value();
+  const Fit fit = fit_sequences(model.config, weights, {.shape = shape}, 80 * kGiB).value();
   EXPECT_EQ(fit.n, 65);  // 80 GiB - 14.96 GiB = 65.04 GiB; the rest holds the activations
   shape.session.n_sequences = fit.n;
   const InferencePlan plan = plan_inference(model.config, weights, shape).value();
   EXPECT_EQ(largest_part(plan.memory).name, "cache");
-  EXPECT_EQ(fit_sequences(model.config, weights, shape, 10 * kGiB)->limit, FitLimit::kNothing);
+  EXPECT_EQ(fit_sequences(model.config, weights, {.shape = shape}, 10 * kGiB)->limit, FitLimit::kNothing);
 }
 
 // Llama-2-70B: 137.95 GB of bf16 need two devices of 80 GB; with int4 (0.51953 B a parameter) 35.8 GB fit on one.
@@ -122,12 +118,9 @@ TEST(Fit, DevicesForLlama2) {
 TEST(Fit, ContextOnTwoDevices) {
   const PlannedModel model = planned_model("llama2-70b");
   const WeightFormat int4 = parse_weight_format("int4").value();
-  const int64_t weights = model.weights({.matrices = int4, .embeddings = int4}).total().n_bytes;
-  const BytesOf bytes_of = [&](int64_t n) -> Result<int64_t> {
-    const int64_t cache = cache_item(model.config, {.page_size = 1}, n, 1).amount;
-    return device_weight_bytes(weights, 2) + device_cache_bytes(model.config, cache, 2);
-  };
-  EXPECT_EQ(largest_fit(bytes_of, 80 * kGB, kMaxContext)->n, (80 * kGB - (weights + 1) / 2) / (327'680 / 2));
+  const WeightsPlan weights = model.weights({.matrices = int4, .embeddings = int4});
+  EXPECT_EQ(fit_bare_context(model.config, weights, {.n_devices = 2}, 80 * kGB)->n,
+            (80 * kGB - (weights.total().n_bytes + 1) / 2) / (327'680 / 2));
 }
 
 // 8.03 x 10^9 parameters at 16, 8.5, 6.5625, 5.5, 4.5, 3.4375 and 2.625 bits.
@@ -136,7 +129,12 @@ TEST(Fit, FormatsThatFit) {
   InferenceShape shape{.engine = EngineKind::kHalf};
   shape.session.n_ctx = 1024;
   const auto best = [&](int64_t budget) -> std::string {
-    const std::vector<FormatFit> fits = fit_formats(model.config, model.slots, shape, usual_formats(), budget).value();
+    const auto weights_in = [&](const WeightFormat& format) {
+      const WeightFormat vectors = format.block_elements == 1 ? format : kF32Weights;
+      return model.weights({.matrices = format, .embeddings = format, .vectors = vectors});
+    };
+    const std::vector<FormatFit> fits =
+        fit_formats(model.config, weights_in, {.shape = shape}, usual_formats(), budget).value();
     for (const FormatFit& fit : fits) {
       if (fit.fits) return std::string(fit.format.name);
     }

@@ -161,8 +161,6 @@ void add_tables(const ModelConfig& config, const SessionPlan& session, EngineKin
   parts->push_back({.name = "model tables", .amount = model_table_bytes(config), .formula = "specs of each layer"});
 }
 
-std::string largest_part(const PlanItem& item) { return item.parts.empty() ? "" : item.parts.front().name; }
-
 }  // namespace
 
 Result<InferencePlan> plan_inference(const ModelConfig& config, const WeightsPlan& weights,
@@ -173,7 +171,7 @@ Result<InferencePlan> plan_inference(const ModelConfig& config, const WeightsPla
   const LargestPass pass = largest_pass(config, session, shape);
   PlanItem activations = activation_item(session, shape.engine, pass);
   plan.peak_step = step_name(pass.peak.step);
-  plan.peak_buffer = largest_part(activations);
+  if (!activations.parts.empty()) plan.peak_buffer = activations.parts.front().name;  // the largest comes first
   std::vector<PlanItem> parts = {weight_bytes_item(weights), planned_cache_item(config, session, shape),
                                  std::move(activations)};
   if (shape.is_naive_attention) parts.push_back(naive_scores_item(config, shape));

@@ -41,6 +41,12 @@ const PlanItem* find_item(const PlanItem& root, std::string_view path) {
   return find_item(*part, path.substr(std::min(slash + 1, path.size())));
 }
 
+const PlanItem& largest_part(const PlanItem& item) {
+  const auto largest = std::max_element(item.parts.begin(), item.parts.end(),
+                                        [](const auto& a, const auto& b) { return a.amount < b.amount; });
+  return largest == item.parts.end() ? item : *largest;
+}
+
 Status check_amounts(const PlanItem& root, std::string_view unit) {
   for (const PlanItem& part : root.parts) VITRO_TRY(check_amounts(part, unit));
   if (root.amount != kSaturated) return {};

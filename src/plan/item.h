@@ -30,6 +30,8 @@ struct PlanItem {
 PlanItem sum_item(std::string name, std::vector<PlanItem> parts);
 /// The part at a path of names, "weights/attention/q"; null if there is none.
 const PlanItem* find_item(const PlanItem& root, std::string_view path);
+/// The part that takes most: what to make smaller. The item itself if it has no parts.
+const PlanItem& largest_part(const PlanItem& item);
 /// InvalidArgument where an amount does not fit into 64 bits, naming the item.
 Status check_amounts(const PlanItem& root, std::string_view unit);
 

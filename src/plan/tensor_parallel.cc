@@ -10,8 +10,6 @@
 namespace vitro {
 namespace {
 
-constexpr int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0 ? 1 : 0); }
-
 /// Rounded up, so that no device is promised less than it holds.
 int64_t part_of(int64_t amount, double share) {
   if (amount == kSaturated || share >= 1) return amount;
@@ -30,11 +28,11 @@ Shares shares(const ModelConfig& config, int64_t n) {
     const AttentionSpec& attn = block.attn;
     const auto width = static_cast<double>(attn.d_head + attn.d_head_v);
     heads += width * static_cast<double>(attn.n_head);
-    device_heads += width * static_cast<double>(ceil_div(attn.n_head, n));
+    device_heads += width * static_cast<double>(sat_ceil_div(attn.n_head, n));
     const bool is_latent = attn.kv_lora_rank > 0;
     const double row = is_latent ? static_cast<double>(attn.kv_lora_rank + attn.d_head_rope) : width;
     cache += row * static_cast<double>(is_latent ? 1 : attn.n_kv_head);
-    device_cache += row * static_cast<double>(is_latent ? 1 : ceil_div(attn.n_kv_head, n));
+    device_cache += row * static_cast<double>(is_latent ? 1 : sat_ceil_div(attn.n_kv_head, n));
   }
   return {heads > 0 ? device_heads / heads : 1, cache > 0 ? device_cache / cache : 1};
 }
@@ -47,7 +45,7 @@ int64_t n_sums(const std::vector<BlockSpec>& blocks) {
   return n;
 }
 
-int64_t ring_sum_bytes(int64_t n_bytes, int64_t n) { return sat_mul(2 * (n - 1), ceil_div(n_bytes, n)); }
+int64_t ring_sum_bytes(int64_t n_bytes, int64_t n) { return sat_mul(2 * (n - 1), sat_ceil_div(n_bytes, n)); }
 
 bool is_latent(const ModelConfig& config) {
   return std::all_of(config.blocks.begin(), config.blocks.end(),
@@ -89,9 +87,7 @@ int64_t device_cache_bytes(const ModelConfig& config, int64_t cache_bytes, int64
   return part_of(cache_bytes, shares(config, n_devices).cache);
 }
 
-int64_t device_weight_bytes(int64_t weight_bytes, int64_t n_devices) {
-  return weight_bytes == kSaturated ? kSaturated : ceil_div(weight_bytes, n_devices);
-}
+int64_t device_weight_bytes(int64_t weight_bytes, int64_t n_devices) { return sat_ceil_div(weight_bytes, n_devices); }
 
 PlanItem device_memory(const ModelConfig& config, const PlanItem& memory, int64_t n_devices) {
   if (n_devices == 1) return memory;
@@ -120,7 +116,7 @@ int64_t exchanged_bytes(const ModelConfig& config, const PassShape& shape, int64
     return sat_mul(n_sums(blocks), ring_sum_bytes(sat_mul(shape.n_sequences, n_rows, row_bytes), n_devices));
   };
   const int64_t logits = sat_mul(shape.n_sequences, shape.n_logits, config.vocab_size);
-  const int64_t gathered = sat_mul(n_devices - 1, ceil_div(logits, n_devices), element_bytes);
+  const int64_t gathered = sat_mul(n_devices - 1, sat_ceil_div(logits, n_devices), element_bytes);
   const int64_t decoder = sat_add(stack_bytes(config.blocks, shape.n_rows), gathered);
   return shape.has_new_source ? sat_add(decoder, stack_bytes(config.encoder_blocks, shape.n_source)) : decoder;
 }

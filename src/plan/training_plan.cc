@@ -87,10 +87,7 @@ class Planner {
     for (size_t stage = 0; stage < models.size(); ++stage) {
       plan_stage(models[stage], static_cast<int64_t>(stage), &plan);
     }
-    const auto& parts = plan.phases[plan.peak].parts;
-    const auto largest = std::max_element(parts.begin(), parts.end(),
-                                          [](const PlanItem& a, const PlanItem& b) { return a.amount < b.amount; });
-    if (largest != parts.end()) plan.peak_owner = largest->name;
+    plan.peak_owner = largest_part(plan.phases[plan.peak]).name;
     return plan;
   }
 

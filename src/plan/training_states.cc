@@ -18,9 +18,6 @@ constexpr int64_t kScaleBlock = 256;     // 8-bit moments that share a float32 s
 constexpr int64_t kSmallest8bit = 4096;  // tensors with fewer elements keep float32 moments
 constexpr int64_t kHalfBytes = 2;
 
-// The largest part of n things divided over ranks.
-int64_t share_of(int64_t n, int64_t n_ranks) { return n == kSaturated ? n : n / n_ranks + (n % n_ranks != 0 ? 1 : 0); }
-
 // Data-parallel ranks that share a component's states from `first_stage` of ZeRO on. Ranks with other experts hold none
 // of ours.
 int64_t n_sharing(const ParallelLayout& layout, Component component, int64_t first_stage) {
@@ -39,7 +36,7 @@ struct Words {
 };
 
 PlanItem bytes_item(Component component, const Bytes& bytes, const Words& words, int64_t n_ranks) {
-  PlanItem item{.name = std::string(component_name(component)), .amount = share_of(bytes.amount, n_ranks)};
+  PlanItem item{.name = std::string(component_name(component)), .amount = sat_ceil_div(bytes.amount, n_ranks)};
   const auto add = [&](int64_t n, std::string_view name, std::string_view unit) {
     if (n == 0) return;
     const std::string_view plus = item.formula.empty() ? "" : " + ";
@@ -86,7 +83,7 @@ PlanItem uniform_item(std::string name, std::span<const RankTensor> tensors, con
 Bytes moments_8bit(const RankTensor& tensor) {
   const int64_t n = tensor.n();
   if (n < kSmallest8bit) return {0, n, sat_mul(n, 8)};
-  return {n, 0, sat_mul(2, sat_add(n, sat_mul(share_of(n, kScaleBlock), 4)))};
+  return {n, 0, sat_mul(2, sat_add(n, sat_mul(sat_ceil_div(n, kScaleBlock), 4)))};
 }
 
 Bytes moments_muon(const RankTensor& tensor, int64_t moment_bytes) {

@@ -4,10 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <iterator>
 
-#include "base/checked_math.h"
+#include "base/letters.h"
 #include "base/saturating.h"
 #include "tensor/dtype.h"
 #include "tensor/panel.h"
@@ -21,10 +20,7 @@ namespace {
 constexpr auto kOthers = std::to_array<WeightFormat>(
     {{"int8", 1, 1}, {"fp8", 1, 1}, {"nf4", 64, 36}, {"nf4-dq", 16384, 8452}, {"int4", 256, 133}});
 
-bool is_same_name(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
-}
+bool is_same_name(std::string_view a, std::string_view b) { return lower_case(a) == lower_case(b); }
 
 // Weights are real numbers: the integer types and BOOL of files are for tables.
 bool is_weight_type(DType dtype) {
@@ -36,7 +32,7 @@ bool is_weight_type(DType dtype) {
 }  // namespace
 
 int64_t WeightFormat::row_bytes(int64_t n_elements) const {
-  return sat_mul(n_elements / block_elements + (n_elements % block_elements != 0 ? 1 : 0), block_bytes);
+  return sat_mul(sat_ceil_div(n_elements, block_elements), block_bytes);
 }
 
 Result<WeightFormat> parse_weight_format(std::string_view name) {
@@ -60,11 +56,7 @@ bool is_loadable(const WeightFormat& format) {
 
 std::string weight_format_names() {
   std::string names;
-  const auto add = [&](std::string_view name) {
-    names += names.empty() ? "" : ", ";
-    std::transform(name.begin(), name.end(), std::back_inserter(names),
-                   [](unsigned char c) { return std::tolower(c); });
-  };
+  const auto add = [&](std::string_view name) { names += (names.empty() ? "" : ", ") + lower_case(name); };
   for (const DType dtype : kAllDTypes) {
     if (is_weight_type(dtype)) add(dtype_info(dtype).name);
   }
