@@ -24,7 +24,7 @@ struct SourceRows {
   int64_t n_out = 0;
 
   bool is_transposed() const { return element_bytes > 0; }
-  /// `room`: row_bytes for a row that must be gathered.
+  /// `room`: row_bytes for a row that must be gathered, else not looked at.
   const std::byte* row(int64_t idx, std::byte* room) const {
     const int64_t file_row = source_row(*map, idx);
     if (!is_transposed()) return data + file_row * row_bytes;
@@ -133,12 +133,13 @@ class TensorLoader {
     const PanelMatrix& view = matrix.view;
     const int64_t stride = panel_bytes(view.dtype, view.n_cols);
     pool_.parallel_for(last - first, 1, "pack", [&](int64_t begin, int64_t end, int) {
-      std::vector<std::byte> room(source.is_transposed() ? static_cast<size_t>(kRowsPerPanel * source.row_bytes) : 0);
+      const int64_t room_bytes = source.is_transposed() ? source.row_bytes : 0;  // a dense row stays where it is
+      std::vector<std::byte> room(static_cast<size_t>(kRowsPerPanel * room_bytes));
       for (int64_t p = first + begin; p < first + end; ++p) {
         std::array<const std::byte*, kRowsPerPanel> rows{};
         const int64_t n_rows = std::min(kRowsPerPanel, view.n_rows - p * kRowsPerPanel);
         for (int64_t i = 0; i < n_rows; ++i) {
-          rows[static_cast<size_t>(i)] = source.row(p * kRowsPerPanel + i, room.data() + i * source.row_bytes);
+          rows[static_cast<size_t>(i)] = source.row(p * kRowsPerPanel + i, room.data() + i * room_bytes);
         }
         pack_panel(view.dtype, rows, view.n_cols, matrix.panels.data() + p * stride);
       }
