@@ -142,14 +142,14 @@ class Llama:
 # ---- training
 
 def orthogonalise(update: torch.Tensor) -> torch.Tensor:
-    """Five steps of Newton-Schulz: all singular values of the matrix become about one."""
+    """Five steps of Newton-Schulz: all singular values of the matrix become about one, which bfloat16 is good enough for."""
     a, b, c = 3.4445, -4.7750, 2.0315
-    x = update / (update.norm() + 1e-7)
+    x = (update / (update.norm() + 1e-7)).bfloat16()
     x = x.T if update.shape[0] > update.shape[1] else x
     for _ in range(5):
         gram = x @ x.T
         x = a * x + (b * gram + c * gram @ gram) @ x
-    return x.T if update.shape[0] > update.shape[1] else x
+    return (x.T if update.shape[0] > update.shape[1] else x).float()
 
 
 class Muon(torch.optim.Optimizer):
