@@ -1,4 +1,5 @@
 // vitro bench: measurements. `vitro bench machine` is the first; each is a subcommand of its own.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <filesystem>

@@ -1,5 +1,6 @@
 // vitro chat: a conversation with a model, through the template that it was taught with.
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include "cli/chat_compare.h"
 #include "cli/chat_model.h"

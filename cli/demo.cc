@@ -1,4 +1,6 @@
 // vitro demo: from a text to the next token on a real model, with what goes on inside.
+#include <CLI/CLI.hpp>
+
 #include "base/human.h"
 #include "cli/commands.h"
 #include "cli/options.h"

@@ -1,4 +1,5 @@
 // vitro eval: loss and perplexity of a model on a text.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <optional>

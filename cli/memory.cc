@@ -1,5 +1,6 @@
 #include "cli/memory.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "base/human.h"

@@ -2,12 +2,12 @@
 // sets.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string_view>
 
+#include "cli/cli11_fwd.h"
 #include "cli/engine.h"
 #include "formats/value.h"
 #include "generate/session.h"

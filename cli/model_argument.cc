@@ -1,6 +1,7 @@
 #include "cli/model_argument.h"
 
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include "cli/pull_progress.h"
 #include "cli/terminal.h"

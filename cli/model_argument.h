@@ -1,12 +1,12 @@
 // The MODEL argument that commands share: a path, or the name of a model that is here or can be had.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <optional>
 #include <string>
 
 #include "base/result.h"
+#include "cli/cli11_fwd.h"
 #include "store/work_folder.h"
 
 namespace vitro {

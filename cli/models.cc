@@ -1,5 +1,6 @@
 // vitro models: what is here, where; and removing it.
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <cstdio>
 

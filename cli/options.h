@@ -1,13 +1,13 @@
 // Options that several commands have, with one wording.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "cache/kv_cache.h"
+#include "cli/cli11_fwd.h"
 #include "cli/engine.h"
 #include "cli/model_argument.h"
 #include "sample/sampler.h"

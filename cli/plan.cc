@@ -1,5 +1,6 @@
 // vitro plan: who eats the memory and the time, before anything is loaded: by owner, with the arithmetic.
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <string>
 #include <vector>

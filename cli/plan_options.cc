@@ -1,6 +1,7 @@
 #include "cli/plan_options.h"
 
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <functional>

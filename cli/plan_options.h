@@ -1,13 +1,13 @@
 // Options of `vitro plan`, read into the types that the plan works with. Sizes carry their unit (base/human.h).
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "cache/kv_cache.h"
+#include "cli/cli11_fwd.h"
 #include "cli/model_argument.h"
 #include "model/arch/from_sizes.h"
 #include "plan/inference_plan.h"

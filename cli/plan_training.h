@@ -2,9 +2,8 @@
 // choices would change, and the work, time and energy.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include "base/result.h"
+#include "cli/cli11_fwd.h"
 #include "cli/plan_model.h"
 #include "cli/plan_report.h"
 #include "plan/training_plan.h"

@@ -1,4 +1,5 @@
 // vitro pull: gets models, with progress; safe to stop and to start again.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "base/human.h"

@@ -1,5 +1,6 @@
 // vitro run: continue a prompt, streamed.
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <memory>

@@ -1,5 +1,6 @@
 // vitro show: what a model is made of: its module tree with shapes, types and sizes, the tensors of its file, or the
 // settings that were read. Needs no weights: a config.json or the beginning of a .gguf file is enough.
+#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 

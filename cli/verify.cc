@@ -1,6 +1,7 @@
 // vitro verify: compare models with stored results of a reference: named folders one by one, or all goldens of a
 // folder.
 #include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
 
 #include <iterator>
 #include <optional>
