@@ -16,7 +16,7 @@ assert ucd.unidata_version == "16.0.0", f"needs unicodedata2==16.0.0, found {ucd
 
 N_CODE_POINTS = 0x110000
 CATEGORIES = "Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp Cc Cf Cs Co Cn".split()
-LETTERS = {name: chr(ord("A") + i) if i < 26 else chr(ord("a") + i - 26) for i, name in enumerate(CATEGORIES)}
+LETTERS = {name: chr(ord("`") + i) for i, name in enumerate(CATEGORIES)}  # none needs an escape
 
 # Marks and compositions that came after Unicode 9.0.
 NEWER_THAN_9 = [
@@ -117,7 +117,7 @@ def category_tables() -> list[str]:
         out += ["    {" + lines[0].strip(), *lines[1:-1], (lines[-1] if len(lines) > 1 else "    ") + "},"]
     out += [
         "};",
-        "// One letter a code point: 'A' + category, 'a' + category - 26.",
+        "// One letter a code point: '`' + category.",
         "constexpr const char* kBlocks[] = {",
     ]
     return out + [f'    "{block}",' for block in blocks] + ["};"]

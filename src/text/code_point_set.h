@@ -1,7 +1,8 @@
-// CodePointSet: a set of code points as ascending ranges, with the set algebra of character classes.
+// CodePointSet: a set of code points, with the set algebra of character classes. It is kept in pieces, each with the
+// categories that belong to the set there, so that \p{L} or \W costs as little as a letter.
 #pragma once
 
-#include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -13,34 +14,41 @@ class CodePointSet {
  public:
   static constexpr char32_t kLast = 0x10FFFF;
   using Range = std::pair<char32_t, char32_t>;  ///< inclusive
+  /// From `first` up to the next piece, what has one of the categories is in the set.
+  struct Piece {
+    char32_t first = 0;
+    CategoryMask categories = 0;
+    friend bool operator==(const Piece&, const Piece&) = default;
+  };
 
   CodePointSet() = default;
-  CodePointSet(char32_t first, char32_t last) : ranges_{{first, last}} {}
+  CodePointSet(char32_t first, char32_t last) : CodePointSet(of({{first, last}})) {}
   static CodePointSet all() { return {0, kLast}; }
   /// From ranges in any order, overlaps allowed.
   static CodePointSet of(std::vector<Range> ranges);
+  static CodePointSet of_categories(CategoryMask categories);
+  static CodePointSet of_property(const CodePointProperty& property);
 
-  const std::vector<Range>& ranges() const { return ranges_; }
-  bool is_empty() const { return ranges_.empty(); }
+  /// Ascending; the first begins at 0; neighbours differ.
+  const std::vector<Piece>& pieces() const { return pieces_; }
+  /// The set, if it was written as one range without categories.
+  std::optional<Range> as_range() const;
+  bool is_empty() const;
   bool contains(char32_t code) const;
 
   CodePointSet complement() const;
   friend CodePointSet operator|(const CodePointSet& a, const CodePointSet& b);
   friend CodePointSet operator&(const CodePointSet& a, const CodePointSet& b);
+  /// True of the same pieces; sets with the same code points may be told apart by categories that a piece does not
+  /// have.
   friend bool operator==(const CodePointSet&, const CodePointSet&) = default;
 
  private:
-  std::vector<Range> ranges_;  ///< ascending, neither overlapping nor touching
-};
+  void add_piece(char32_t first, CategoryMask categories);
+  template <typename Operation>
+  static CodePointSet merge(const CodePointSet& a, const CodePointSet& b, Operation operation);
 
-/// All code points in runs of the same properties; some thousand runs.
-struct PropertyRun {
-  char32_t first = 0;
-  char32_t last = 0;
-  PropertyMask properties = 0;
+  std::vector<Piece> pieces_ = {{0, 0}};
 };
-std::vector<PropertyRun> property_runs();
-/// The code points of the runs with one of the properties.
-CodePointSet with_properties(const std::vector<PropertyRun>& runs, PropertyMask properties);
 
 }  // namespace vitro

@@ -14,6 +14,7 @@
 
 #include "base/result.h"
 #include "text/byte_range.h"
+#include "text/unicode.h"
 
 namespace vitro {
 
@@ -38,7 +39,7 @@ class SplitPattern {
   friend class AutomatonBuilder;
   friend class SplitMatcher;
   using Entry = uint16_t;  ///< next state * 2 + whether a match ends before the character
-  static constexpr size_t kPageBits = 7;
+  static constexpr size_t kPageBits = kCategoryBlockBits;
 
   SplitPattern() = default;
   size_t class_of(char32_t code) const {

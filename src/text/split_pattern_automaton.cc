@@ -8,6 +8,7 @@
 #include <string>
 
 #include "text/split_pattern.h"
+#include "text/split_pattern_classes.h"
 #include "text/split_pattern_syntax.h"
 
 namespace vitro {
@@ -16,7 +17,8 @@ namespace {
 constexpr size_t kMaxInstructions = 8192;
 constexpr size_t kMaxStates = 4096;
 constexpr size_t kMaxCells = size_t{1} << 19;
-constexpr size_t kMaxWork = size_t{1} << 22;  // visits of instructions; published patterns need less than 2^17
+constexpr size_t kMaxSteps = size_t{1} << 16;  // published patterns need less than 2^11
+constexpr size_t kCellsPerStep = 16;
 
 struct Instruction {
   enum class Kind : uint8_t { kSet, kTest, kSplit, kMatch };
@@ -112,58 +114,30 @@ class Program {
   bool is_too_large_ = false;
 };
 
-/// Code points that no set of the pattern tells apart form a class.
-struct Classes {
-  std::vector<std::vector<bool>> has;                         ///< [class][set]
-  std::vector<std::pair<CodePointSet::Range, uint8_t>> runs;  ///< all code points, ascending, with their class
-};
-
-Result<Classes> classify(const std::vector<CodePointSet>& sets) {
-  std::vector<std::pair<char32_t, uint32_t>> changes;  // where a set begins or ends
-  for (uint32_t i = 0; i < sets.size(); ++i) {
-    for (const auto& [first, last] : sets[i].ranges()) {
-      changes.emplace_back(first, i);
-      changes.emplace_back(last + 1, i);
-    }
-  }
-  std::sort(changes.begin(), changes.end());
-  Classes out;
-  std::map<std::vector<bool>, uint8_t> known;
-  std::vector<bool> has(sets.size());
-  size_t next = 0;
-  for (char32_t first = 0; first <= CodePointSet::kLast;) {
-    for (; next < changes.size() && changes[next].first == first; ++next) has[changes[next].second].flip();
-    const char32_t end = next < changes.size() ? changes[next].first : CodePointSet::kLast + 1;
-    const auto [place, is_new] = known.try_emplace(has, static_cast<uint8_t>(known.size()));
-    if (is_new && known.size() > 250) return too_large("more than 250 classes of characters");
-    if (is_new) out.has.push_back(has);
-    out.runs.push_back({{first, end - 1}, place->second});
-    first = end;
-  }
-  return out;
-}
-
 }  // namespace
 
 class AutomatonBuilder {
  public:
-  AutomatonBuilder(const Program& program, Classes classes)
-      : program_(program), classes_(std::move(classes)), seen_(program.code().size()) {
-    no_class_ = classes_.has.size();
-    has_tests_behind_ = std::any_of(program.code().begin(), program.code().end(), [](const Instruction& i) {
-      return i.kind == Instruction::Kind::kTest && i.is_behind;
-    });
+  AutomatonBuilder(const Program& program, CharacterClasses classes)
+      : program_(program), classes_(std::move(classes)), seen_(program.code().size()), arrived_(program.code().size()) {
+    end_class_ = classes_.n;
+    for (size_t i = 0; i <= end_class_; ++i) all_.set(i);
+    befores_ = {all_};
+    for (const Instruction& i : program.code()) {
+      if (i.kind == Instruction::Kind::kTest && i.is_behind) split(befores_, accepted(i));
+    }
   }
 
   Result<SplitPattern> build() {
-    out_.end_class_ = no_class_;
-    out_.class_bits_ = static_cast<size_t>(std::bit_width(no_class_));
+    out_.end_class_ = end_class_;
+    out_.class_bits_ = static_cast<size_t>(std::bit_width(end_class_));
     add_state({});  // the dead one
-    for (size_t before = 0; before <= no_class_; ++before) {
-      out_.starts_.push_back(static_cast<SplitPattern::Entry>(add_state({{program_.start()}, seen_behind(before)})));
+    out_.starts_.resize(end_class_ + 1);
+    for (size_t before = 0; before < befores_.size(); ++before) {
+      const size_t start = add_state({{program_.start()}, before});
+      fill(out_.starts_.data(), befores_[before], start);
     }
-    for (size_t state = 1; state < states_.size(); ++state) VITRO_TRY(fill_row(state));
-    fill_row_of_dead();
+    for (size_t state = 0; state < states_.size(); ++state) VITRO_TRY(fill_row(state));
     fill_pages();
     return std::move(out_);
   }
@@ -171,13 +145,31 @@ class AutomatonBuilder {
  private:
   struct State {
     std::vector<uint32_t> places;
-    size_t before = 0;  ///< class of the character before; 0 where no test looks behind
+    size_t before = 0;  ///< of befores_: of which the character before was
     friend bool operator<(const State& a, const State& b) {
       return a.before != b.before ? a.before < b.before : a.places < b.places;
     }
   };
+  struct Arrival {
+    ClassBits classes;
+    uint32_t place = 0;
+  };
 
-  size_t seen_behind(size_t before) const { return has_tests_behind_ ? before : 0; }
+  /// Divides each part into what is in the set and what is not.
+  static void split(std::vector<ClassBits>& parts, const ClassBits& set) {
+    for (size_t i = parts.size(); i-- > 0;) {
+      const ClassBits inside = parts[i] & set;
+      if (inside.none() || inside == parts[i]) continue;
+      parts[i] &= ~set;
+      parts.push_back(inside);
+    }
+  }
+
+  void fill(SplitPattern::Entry* row, const ClassBits& classes, size_t entry) const {
+    for (size_t i = 0; i <= end_class_; ++i) {
+      if (classes[i]) row[i] = static_cast<SplitPattern::Entry>(entry);
+    }
+  }
 
   size_t add_state(State state) {
     if (state.places.empty()) state.before = 0;
@@ -186,118 +178,121 @@ class AutomatonBuilder {
     return place->second;
   }
 
+  /// Classes that the state does not tell apart share their entry.
   Status fill_row(size_t state) {
     const size_t n_columns = size_t{1} << out_.class_bits_;
     if (states_.size() > kMaxStates || states_.size() * n_columns > kMaxCells) return too_large("too many states");
     out_.table_.resize((state + 1) * n_columns);
-    for (size_t next = 0; next <= no_class_; ++next) {
-      State target{{}, seen_behind(next)};
-      const bool is_match = step(*states_[state], next, target);
-      if (n_visits_ > kMaxWork) return too_large("too much work to be compiled");
-      const size_t number = add_state(std::move(target));
-      out_.table_[state * n_columns + next] = static_cast<SplitPattern::Entry>(2 * number + (is_match ? 1 : 0));
+    const ClassBits matched = follow(*states_[state]);
+    std::vector<ClassBits> parts = befores_;
+    split(parts, matched);
+    for (const Arrival& arrival : arrivals_) split(parts, arrival.classes);
+    for (const ClassBits& part : parts) {
+      const size_t target = add_state(target_of(part));
+      fill(&out_.table_[state * n_columns], part, 2 * target + ((part & matched).any() ? 1 : 0));
     }
+    n_steps_ += parts.size() * (arrivals_.size() + n_columns / kCellsPerStep);
+    if (n_steps_ > kMaxSteps) return too_large("too much work to be compiled");
     return {};
   }
 
-  void fill_row_of_dead() {
-    if (out_.table_.empty()) out_.table_.resize(size_t{1} << out_.class_bits_);
+  State target_of(const ClassBits& part) const {
+    State out;
+    for (const Arrival& arrival : arrivals_) {
+      if ((arrival.classes & part).any()) out.places.push_back(arrival.place);
+    }
+    while ((befores_[out.before] & part).none()) ++out.before;
+    return out;
   }
 
-  /// Follows all places in order of preference up to the character that comes next. True if a match ends before it.
-  bool step(const State& from, size_t next, State& target) {
-    std::fill(seen_.begin(), seen_.end(), false);
-    std::vector<uint32_t> stack;
+  /// Follows all places in order of preference up to the character that comes next, for all its classes at once.
+  /// Notes in arrivals_ which classes lead where; returns those before which a match ends.
+  ClassBits follow(const State& from) {
+    forget_last();
+    ClassBits matched;
+    std::vector<Arrival> stack;
     for (const uint32_t place : from.places) {
-      stack.push_back(place);
+      stack.push_back({all_, place});
       while (!stack.empty()) {
-        const uint32_t at = stack.back();
+        auto [classes, at] = stack.back();
         stack.pop_back();
-        if (seen_[at]) continue;
-        seen_[at] = true;
-        ++n_visits_;
+        classes &= ~(seen_[at] | matched);
+        if (classes.none()) continue;
+        seen_[at] |= classes;
+        visits_.push_back(at);
         const Instruction& instruction = program_.code()[at];
         switch (instruction.kind) {
           case Instruction::Kind::kMatch:
-            return true;
+            matched |= classes;
+            break;
           case Instruction::Kind::kSplit:
-            stack.push_back(instruction.other);
-            stack.push_back(instruction.next);
+            stack.push_back({classes, instruction.other});
+            stack.push_back({classes, instruction.next});
             break;
           case Instruction::Kind::kTest:
-            if (holds(instruction, instruction.is_behind ? from.before : next)) stack.push_back(instruction.next);
+            if (!instruction.is_behind) classes &= accepted(instruction);
+            if (!instruction.is_behind || (befores_[from.before] & accepted(instruction)).any()) {
+              stack.push_back({classes, instruction.next});
+            }
             break;
           case Instruction::Kind::kSet:
-            if (next != no_class_ && classes_.has[next][instruction.set]) add_place(target, instruction.next);
+            arrive(classes & accepted(instruction), instruction.next);
             break;
         }
       }
     }
-    return false;
+    return matched;
   }
 
-  bool holds(const Instruction& test, size_t neighbour) const {
-    return neighbour == no_class_ ? test.at_edge : classes_.has[neighbour][test.set];
+  void forget_last() {
+    n_steps_ += visits_.size();
+    for (const uint32_t at : visits_) seen_[at].reset();
+    for (const Arrival& arrival : arrivals_) arrived_[arrival.place].reset();
+    visits_.clear();
+    arrivals_.clear();
   }
 
-  void add_place(State& target, uint32_t place) {
-    if (std::find(target.places.begin(), target.places.end(), place) == target.places.end()) {
-      target.places.push_back(place);
-    }
-    n_visits_ += target.places.size() / 8;
+  ClassBits accepted(const Instruction& instruction) const {
+    ClassBits out = classes_.members[instruction.set];
+    out[end_class_] = instruction.at_edge;
+    return out;
   }
 
-  /// Two stages: pages of classes, each kept once.
+  void arrive(ClassBits classes, uint32_t place) {
+    classes &= ~arrived_[place];
+    if (classes.none()) return;
+    arrived_[place] |= classes;
+    arrivals_.push_back({classes, place});
+  }
+
   void fill_pages() {
-    constexpr size_t kPage = size_t{1} << SplitPattern::kPageBits;
-    std::string page(kPage, '\0');
-    size_t run = 0;
-    for (char32_t first = 0; first <= CodePointSet::kLast;) {
-      while (classes_.runs[run].first.second < first) ++run;
-      size_t n_same = (classes_.runs[run].first.second + 1 - first) / kPage;  // pages of one class
-      if (n_same == 0) {
-        fill_page(first, run, page);
-        n_same = 1;
-      } else {
-        std::fill(page.begin(), page.end(), static_cast<char>(classes_.runs[run].second));
-      }
-      add_pages(page, n_same);
-      first += static_cast<char32_t>(n_same * kPage);
-    }
+    out_.page_of_ = std::move(classes_.page_of);
+    out_.pages_ = std::move(classes_.pages);
     for (size_t code = 0; code < out_.ascii_.size(); ++code) {
       out_.ascii_[code] = static_cast<uint8_t>(out_.class_of(static_cast<char32_t>(code)));
     }
   }
 
-  void fill_page(char32_t first, size_t run, std::string& page) const {
-    for (size_t i = 0; i < page.size(); ++i) {
-      while (classes_.runs[run].first.second < first + i) ++run;
-      page[i] = static_cast<char>(classes_.runs[run].second);
-    }
-  }
-
-  void add_pages(const std::string& page, size_t n_pages) {
-    const auto [place, is_new] = pages_.try_emplace(page, static_cast<uint16_t>(pages_.size()));
-    if (is_new) out_.pages_.insert(out_.pages_.end(), page.begin(), page.end());
-    out_.page_of_.insert(out_.page_of_.end(), n_pages, place->second);
-  }
-
   const Program& program_;
-  Classes classes_;
-  std::vector<bool> seen_;
-  size_t no_class_ = 0;  ///< the beginning or end of the text
-  bool has_tests_behind_ = false;
-  size_t n_visits_ = 0;
+  CharacterClasses classes_;
+  size_t end_class_ = 0;            ///< stands for the beginning or end of the text
+  ClassBits all_;                   ///< end_class_ too
+  std::vector<ClassBits> befores_;  ///< classes before a place that no test behind it tells apart
   std::map<State, size_t> numbers_;
   std::vector<const State*> states_;
-  std::map<std::string, uint16_t> pages_;
+  size_t n_steps_ = 0;
+  // Of the state that is followed.
+  std::vector<ClassBits> seen_;     ///< [instruction]
+  std::vector<ClassBits> arrived_;  ///< [instruction]
+  std::vector<uint32_t> visits_;    ///< where seen_ is not empty
+  std::vector<Arrival> arrivals_;
   SplitPattern out_;
 };
 
 Result<SplitPattern> SplitPattern::compile(std::string_view regex, RegexDialect dialect) {
   VITRO_TRY_ASSIGN(const Regex parsed, parse_regex(regex, dialect));
   VITRO_TRY_ASSIGN(const Program program, Program::make(parsed.root));
-  VITRO_TRY_ASSIGN(Classes classes, classify(parsed.sets));
+  VITRO_TRY_ASSIGN(CharacterClasses classes, classify(parsed.sets));
   return AutomatonBuilder(program, std::move(classes)).build();
 }
 

@@ -100,24 +100,29 @@ Result<CodePointSet> RegexClassReader::bracket(int depth) {
 }
 
 Result<CodePointSet> RegexClassReader::bracket_union(int depth) {
-  std::vector<CodePointSet::Range> ranges;
+  std::vector<CodePointSet::Range> ranges;  // joined in the end, all at once
+  CodePointSet others;
+  const size_t start = in_.pos();
   while (!in_.at_end() && !in_.looking_at("]") && !in_.looking_at("&&")) {
     if (in_.looking_at("[:")) return in_.unsupported("a POSIX class");
     if (dialect_ == RegexDialect::kFancyRegex && (in_.looking_at("--") || in_.looking_at("~~"))) {
       return in_.unsupported("a difference of classes");
     }
     VITRO_TRY_ASSIGN(const CodePointSet item, bracket_item(depth));
-    ranges.insert(ranges.end(), item.ranges().begin(), item.ranges().end());
+    if (const auto range = item.as_range()) {
+      ranges.push_back(*range);
+    } else {
+      others = others | item;
+    }
   }
-  if (ranges.empty()) return in_.unsupported("an empty class");
-  return CodePointSet::of(std::move(ranges));
+  if (in_.pos() == start) return in_.unsupported("an empty class");
+  return others | CodePointSet::of(std::move(ranges));
 }
 
 /// A character, a range a-b, an escape or a class inside [...].
 Result<CodePointSet> RegexClassReader::bracket_item(int depth) {
   if (in_.take("[")) return bracket(depth + 1);
   CodePointSet out;
-  bool is_one_character = true;
   const auto read = [&](CodePointSet& set) -> Status {
     if (in_.at_end()) return in_.unsupported("a class without ']'");
     if (!in_.looking_at("\\")) {
@@ -128,20 +133,20 @@ Result<CodePointSet> RegexClassReader::bracket_item(int depth) {
     VITRO_TRY_ASSIGN(set, escape());
     return {};
   };
-  const auto is_one = [](const CodePointSet& set) {
-    return set.ranges().size() == 1 && set.ranges()[0].first == set.ranges()[0].second;
+  const auto one_character = [](const CodePointSet& set) -> std::optional<char32_t> {
+    const auto range = set.as_range();
+    return range && range->first == range->second ? std::optional(range->first) : std::nullopt;
   };
   VITRO_TRY(read(out));
-  is_one_character = is_one(out);
   const bool is_range = in_.looking_at("-") && !in_.looking_at("-]") && !in_.looking_at("-&&") && !in_.looking_at("-[");
   if (!is_range) return out;
   in_.take("-");
   CodePointSet upper;
   VITRO_TRY(read(upper));
-  if (!is_one_character || !is_one(upper) || upper.ranges()[0].first < out.ranges()[0].first) {
-    return in_.unsupported("this range");
-  }
-  return CodePointSet(out.ranges()[0].first, upper.ranges()[0].first);
+  const auto first = one_character(out);
+  const auto last = one_character(upper);
+  if (!first || !last || *last < *first) return in_.unsupported("this range");
+  return CodePointSet(*first, *last);
 }
 
 /// \p{..}, \P{..}, \s, \d, \w and their complements, control characters, \xHH, \uHHHH, and escaped punctuation.
@@ -157,9 +162,10 @@ Result<CodePointSet> RegexClassReader::escape() {
   }
   const char32_t code = in_.take_character();
   if (code == 'p' || code == 'P') return property(code == 'P');
-  if (code == 's' || code == 'S') return same_or_complement(of_properties(kWhiteSpaceBit), code == 'S');
-  if (code == 'd' || code == 'D') return same_or_complement(of_category("Nd"), code == 'D');
-  if (code == 'w' || code == 'W') return same_or_complement(word_characters(), code == 'W');
+  if (code == 's' || code == 'S') return same_or_complement(CodePointSet::of_property(white_space()), code == 'S');
+  if (code == 'd' || code == 'D')
+    return same_or_complement(CodePointSet::of_categories(bit_of(Category::kNd)), code == 'D');
+  if (code == 'w' || code == 'W') return same_or_complement(words(), code == 'W');
   if (const auto control = control_character(code)) return CodePointSet(*control, *control);
   const bool is_letter_or_digit = (code >= '0' && code <= '9') || is_ascii_letter(code) || code >= 0x80;
   if (is_letter_or_digit) return in_.unsupported("the escape before this place, which");
@@ -192,15 +198,15 @@ Result<CodePointSet> RegexClassReader::property(bool is_negated) {
   const size_t close = in_.text().find('}', in_.pos());
   if (!in_.take("{") || close == std::string_view::npos) return in_.unsupported("\\p without {..}");
   const std::string_view name = in_.text().substr(in_.pos(), close - in_.pos());
-  const std::optional<PropertyMask> mask = category_mask(name);
-  const std::optional<CodePointSet> set = mask ? of_properties(*mask) : script_set(name);
+  const std::optional<CategoryMask> mask = category_mask(name);
+  const std::optional<CodePointSet> set = mask ? CodePointSet::of_categories(*mask) : script_set(name);
   if (!set) return in_.unsupported("this property");
   in_.advance(close + 1 - in_.pos());
   return is_negated ? set->complement() : *set;
 }
 
 Result<CodePointSet> RegexClassReader::with_other_case(CodePointSet set) {
-  std::vector<CodePointSet::Range> ranges = set.ranges();
+  std::vector<CodePointSet::Range> ranges;
   for (char32_t code = 'A'; code <= 'Z'; ++code) {
     const bool is_special = (code == 'S' && set.contains(kLongS)) || (code == 'K' && set.contains(kKelvin));
     if (!set.contains(code) && !set.contains(code | 0x20) && !is_special) continue;
@@ -209,50 +215,27 @@ Result<CodePointSet> RegexClassReader::with_other_case(CodePointSet set) {
     if (code == 'S') ranges.emplace_back(kLongS, kLongS);
     if (code == 'K') ranges.emplace_back(kKelvin, kKelvin);
   }
-  if (set.ranges().empty() || set.ranges().back().second >= 0x80) VITRO_TRY(refuse_case_beyond_ascii(set));
-  return CodePointSet::of(std::move(ranges));
+  VITRO_TRY(refuse_case_beyond_ascii(set));
+  return set | CodePointSet::of(std::move(ranges));
 }
 
 /// Beyond ASCII, either all letters that have case are in the set or none.
 Status RegexClassReader::refuse_case_beyond_ascii(const CodePointSet& set) {
-  if (with_case_.is_empty()) {
-    CodePointSet cased;
-    for (const char* category : {"Lu", "Ll", "Lt", "Mn", "Nl", "So"}) cased = cased | of_category(category);
-    const CodePointSet two = CodePointSet::of({{kLongS, kLongS}, {kKelvin, kKelvin}});  // fold to ASCII
-    with_case_ = cased & CodePointSet(0x80, CodePointSet::kLast) & two.complement();
-  }
-  const CodePointSet have = set & with_case_;
-  if (have.is_empty() || have == with_case_) return {};
+  constexpr CategoryMask kCased = bit_of(Category::kLu) | bit_of(Category::kLl) | bit_of(Category::kLt) |
+                                  bit_of(Category::kMn) | bit_of(Category::kNl) | bit_of(Category::kSo);
+  const CodePointSet two = CodePointSet::of({{kLongS, kLongS}, {kKelvin, kKelvin}});  // fold to ASCII
+  const CodePointSet with_case =
+      CodePointSet::of_categories(kCased) & CodePointSet(0x80, CodePointSet::kLast) & two.complement();
+  if ((set & with_case).is_empty() || (with_case & set.complement()).is_empty()) return {};
   return in_.unsupported("ignoring case of letters beyond ASCII before this place, which");
 }
 
-const CodePointSet& RegexClassReader::word_characters() {
-  if (!word_.is_empty()) return word_;
-  std::vector<CodePointSet::Range> ranges;
-  for (char32_t code = 0; code <= 0xEFFFF; ++code) {
-    if (code == 0x40000) code = 0xE0000;  // planes without characters
-    if (!is_word_character(code)) continue;
-    if (!ranges.empty() && ranges.back().second + 1 == code) {
-      ranges.back().second = code;
-    } else {
-      ranges.emplace_back(code, code);
-    }
-  }
-  word_ = CodePointSet::of(std::move(ranges));
-  if (dialect_ == RegexDialect::kFancyRegex) return word_;
+CodePointSet RegexClassReader::words() const {
+  const CodePointSet words = CodePointSet::of_property(word_characters());
+  if (dialect_ == RegexDialect::kFancyRegex) return words;
   // Oniguruma leaves out the joiners, and adds the numbers of Latin-1 that are no digits.
-  word_ = (word_ & CodePointSet(0x200C, 0x200D).complement()) |
-          CodePointSet::of({{0xB2, 0xB3}, {0xB9, 0xB9}, {0xBC, 0xBE}});
-  return word_;
-}
-
-CodePointSet RegexClassReader::of_category(std::string_view name) {
-  return of_properties(category_mask(name).value_or(0));
-}
-
-CodePointSet RegexClassReader::of_properties(PropertyMask mask) {
-  if (runs_.empty()) runs_ = property_runs();
-  return with_properties(runs_, mask);
+  return (words & CodePointSet(0x200C, 0x200D).complement()) |
+         CodePointSet::of({{0xB2, 0xB3}, {0xB9, 0xB9}, {0xBC, 0xBE}});
 }
 
 }  // namespace vitro

@@ -37,7 +37,7 @@ class RegexClassReader {
   RegexClassReader(RegexCursor& in, RegexDialect dialect) : in_(in), dialect_(dialect) {}
 
   Result<CodePointSet> single();
-  const CodePointSet& word_characters();
+  CodePointSet words() const;  ///< \w
   bool ignores_case() const { return ignores_case_; }
   void set_ignores_case(bool ignores) { ignores_case_ = ignores; }
 
@@ -51,18 +51,12 @@ class RegexClassReader {
   Result<char32_t> hex_character();
   Result<CodePointSet> with_other_case(CodePointSet set);
   Status refuse_case_beyond_ascii(const CodePointSet& set);
-  CodePointSet of_category(std::string_view name);
-  CodePointSet of_properties(PropertyMask mask);
 
   RegexCursor& in_;
   RegexDialect dialect_;
   bool ignores_case_ = false;
   char32_t last_folded_ = 0;  ///< the literal read last while case was ignored, and where it ended
   size_t last_end_ = 0;
-  // Filled when first needed.
-  std::vector<PropertyRun> runs_;
-  CodePointSet word_;
-  CodePointSet with_case_;
 };
 
 }  // namespace vitro

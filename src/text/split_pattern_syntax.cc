@@ -230,7 +230,7 @@ class Parser {
   }
 
   Result<RegexNode> word_border(bool is_border) {
-    const CodePointSet word = classes_.word_characters();
+    const CodePointSet word = classes_.words();
     std::vector<RegexNode> ways;
     for (const bool is_word_before : {false, true}) {
       const bool is_word_after = is_word_before != is_border;

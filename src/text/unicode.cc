@@ -21,6 +21,25 @@ struct Decomposition {
 
 #include "text/unicode_tables.inc"
 
+static_assert(kBlockBits == kCategoryBlockBits && kBlockBits + kShelfBits == kCategoryShelfBits);
+constexpr size_t kBlockSize = size_t{1} << kBlockBits;
+
+constexpr Category category_of_letter(char letter) { return static_cast<Category>(letter - '`'); }
+
+constexpr auto kBlockCategories = [] {
+  std::array<CategoryMask, std::size(kBlocks)> out{};
+  for (size_t block = 0; block < out.size(); ++block) {
+    for (size_t i = 0; i < kBlockSize; ++i) out[block] |= bit_of(category_of_letter(kBlocks[block][i]));
+  }
+  return out;
+}();
+
+using Range = std::pair<char32_t, char32_t>;
+constexpr Range kControlSpaces[] = {{0x09, 0x0D}, {0x85, 0x85}};
+// Join control, and the letters in circles and squares: symbols that have the property Alphabetic.
+constexpr Range kOtherWords[] = {
+    {0x200C, 0x200D}, {0x24B6, 0x24E9}, {0x1F130, 0x1F149}, {0x1F150, 0x1F169}, {0x1F170, 0x1F189}};
+
 constexpr std::string_view kCategoryNames = "LuLlLtLmLoMnMcMeNdNlNoPcPdPsPePiPfPoSmScSkSoZsZlZpCcCfCsCoCn";
 
 // Hangul syllables are composed by arithmetic (Unicode Standard, section 3.12).
@@ -44,61 +63,60 @@ std::array<char32_t, 2> decompose_hangul(char32_t code) {
   return {kLeadBase + idx / (kVowelCount * kTailCount), kVowelBase + idx / kTailCount % kVowelCount};
 }
 
+bool has_property(char32_t code, const CodePointProperty& property) {
+  if ((bit_of(category_of(code)) & property.categories) != 0) return true;
+  return std::any_of(property.others.begin(), property.others.end(),
+                     [&](const Range& range) { return code >= range.first && code <= range.second; });
+}
+
 }  // namespace
+
+size_t category_shelf(char32_t code) { return kShelfOf[code >> (kBlockBits + kShelfBits)]; }
+
+size_t category_block(char32_t code) {
+  return kBlockOf[category_shelf(code)][(code >> kBlockBits) & ((1U << kShelfBits) - 1)];
+}
+
+size_t n_category_shelves() { return std::size(kBlockOf); }
+
+size_t n_category_blocks() { return kBlockCategories.size(); }
+
+Category category_in_block(size_t number, size_t idx) { return category_of_letter(kBlocks[number][idx]); }
+
+CategoryMask categories_in_block(size_t number) { return kBlockCategories[number]; }
 
 Category category_of(char32_t code) {
   if (code > 0x10FFFF) return Category::kCn;
-  const uint32_t block = code >> kBlockBits;
-  const uint8_t shelf = kShelfOf[block >> kShelfBits];
-  const char* letters = kBlocks[kBlockOf[shelf][block & ((1U << kShelfBits) - 1)]];
-  const char letter = letters[code & ((1U << kBlockBits) - 1)];
-  return static_cast<Category>(letter >= 'a' ? letter - 'a' + 26 : letter - 'A');
+  return category_in_block(category_block(code), code & (kBlockSize - 1));
+}
+
+CodePointProperty white_space() {
+  return {bit_of(Category::kZs) | bit_of(Category::kZl) | bit_of(Category::kZp), kControlSpaces};
+}
+
+CodePointProperty word_characters() {
+  constexpr CategoryMask kLetters = bit_of(Category::kLu) | bit_of(Category::kLl) | bit_of(Category::kLt) |
+                                    bit_of(Category::kLm) | bit_of(Category::kLo);
+  constexpr CategoryMask kMarks = bit_of(Category::kMn) | bit_of(Category::kMc) | bit_of(Category::kMe);
+  constexpr CategoryMask kNumbers = bit_of(Category::kNd) | bit_of(Category::kNl);
+  return {kLetters | kMarks | kNumbers | bit_of(Category::kPc), kOtherWords};
 }
 
 bool is_white_space(char32_t code) {
   if (code < 0x80) return code == ' ' || (code >= 0x09 && code <= 0x0D);
-  if (code == 0x85) return true;
-  const Category category = category_of(code);
-  return category == Category::kZs || category == Category::kZl || category == Category::kZp;
+  return has_property(code, white_space());
 }
 
-PropertyMask properties_of(char32_t code) {
-  const PropertyMask mask = PropertyMask{1} << static_cast<int>(category_of(code));
-  return is_white_space(code) ? mask | kWhiteSpaceBit : mask;
-}
+bool is_word_character(char32_t code) { return has_property(code, word_characters()); }
 
-std::optional<PropertyMask> category_mask(std::string_view name) {
+std::optional<CategoryMask> category_mask(std::string_view name) {
   if (name.empty() || name.size() > 2) return std::nullopt;
-  PropertyMask mask = 0;
+  CategoryMask mask = 0;
   for (int i = 0; i < kCategoryCount; ++i) {
     const std::string_view category = kCategoryNames.substr(2 * static_cast<size_t>(i), 2);
-    if (category.substr(0, name.size()) == name) mask |= PropertyMask{1} << i;
+    if (category.substr(0, name.size()) == name) mask |= CategoryMask{1} << i;
   }
   return mask == 0 ? std::nullopt : std::optional(mask);
-}
-
-bool is_word_character(char32_t code) {
-  if (code == 0x200C || code == 0x200D) return true;
-  // The letters in circles and squares are symbols that have the property Alphabetic.
-  const bool is_circled = (code >= 0x24B6 && code <= 0x24E9) || (code >= 0x1F130 && code <= 0x1F149) ||
-                          (code >= 0x1F150 && code <= 0x1F169) || (code >= 0x1F170 && code <= 0x1F189);
-  if (is_circled) return true;
-  switch (category_of(code)) {
-    case Category::kLu:
-    case Category::kLl:
-    case Category::kLt:
-    case Category::kLm:
-    case Category::kLo:
-    case Category::kMn:
-    case Category::kMc:
-    case Category::kMe:
-    case Category::kNd:
-    case Category::kNl:
-    case Category::kPc:
-      return true;
-    default:
-      return false;
-  }
 }
 
 int combining_class(char32_t code) {

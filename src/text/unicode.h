@@ -3,9 +3,12 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
+#include <utility>
 
 namespace vitro {
 
@@ -47,19 +50,37 @@ constexpr int kCategoryCount = 30;
 /// Category of a code point; kCn for values above U+10FFFF.
 Category category_of(char32_t code);
 
-/// A set of code points as bits: one a category, and one for the property White_Space.
-using PropertyMask = uint32_t;
-constexpr PropertyMask kAllCategories = (PropertyMask{1} << kCategoryCount) - 1;
-constexpr PropertyMask kWhiteSpaceBit = PropertyMask{1} << kCategoryCount;
-/// The bit of the code point's category, with kWhiteSpaceBit where it is white space.
-PropertyMask properties_of(char32_t code);
+/// A set of categories as bits.
+using CategoryMask = uint32_t;
+constexpr CategoryMask kAllCategories = (CategoryMask{1} << kCategoryCount) - 1;
+constexpr CategoryMask bit_of(Category category) { return CategoryMask{1} << static_cast<int>(category); }
+
+/// Categories are kept by blocks of so many bits of the code point, and blocks on shelves; those of one number have the
+/// same contents.
+constexpr int kCategoryBlockBits = 7, kCategoryShelfBits = 13;
+size_t category_shelf(char32_t code);
+size_t n_category_shelves();
+size_t category_block(char32_t code);
+size_t n_category_blocks();
+/// Of the block of this number: the category at a place, and all that occur.
+Category category_in_block(size_t number, size_t idx);
+CategoryMask categories_in_block(size_t number);
 
 /// Mask of a category or a group of them as regular expressions name it ("L", "Lu", "P"); nothing if there is no such
 /// name.
-std::optional<PropertyMask> category_mask(std::string_view name);
+std::optional<CategoryMask> category_mask(std::string_view name);
+
+/// What has a property: all code points of some categories and others, in ascending ranges (inclusive).
+struct CodePointProperty {
+  CategoryMask categories = 0;
+  std::span<const std::pair<char32_t, char32_t>> others;
+};
+/// White_Space.
+CodePointProperty white_space();
+/// As \w of regular expressions (UTS 18): alphabetic, mark, decimal number, connector punctuation, join control.
+CodePointProperty word_characters();
 
 bool is_white_space(char32_t code);
-/// As \w of regular expressions (UTS 18): alphabetic, mark, decimal number, connector punctuation, join control.
 bool is_word_character(char32_t code);
 
 /// Canonical combining class; 0 for starters.
