@@ -94,13 +94,13 @@ class SplitMatcher {
                   text_.size(), n_states);
     }
     hope_.resize(n_blocks * n_states);
-    std::vector<bool> meets(n_states);
-    std::vector<bool> met_before(n_states);
+    std::vector<uint8_t> meets(n_states);  // not bits: read and written once a state and character
+    std::vector<uint8_t> met_before(n_states);
     const auto read_back = [&](size_t value_class) {
       std::swap(meets, met_before);
       for (size_t state = 0; state < n_states; ++state) {
         const size_t entry = pattern_.table_[(state << pattern_.class_bits_) + value_class];
-        meets[state] = (entry & 1) != 0 || met_before[entry >> 1];
+        meets[state] = static_cast<uint8_t>((entry & 1) | met_before[entry >> 1]);
       }
     };
     const auto note = [&](size_t pos) {
@@ -108,12 +108,14 @@ class SplitMatcher {
       std::copy(meets.begin(), meets.end(), row);
     };
     read_back(pattern_.end_class_);
-    note(text_.size());
+    size_t first = text_.size();  // of the characters that are read, in their block
     for (size_t pos = text_.size(); pos-- > 0;) {
       if (is_inside_character(text_[pos])) continue;
+      if (pos / kBlock != first / kBlock) note(first);
       read_back(character(pos).value_class);
-      note(pos);  // those that come later begin earlier in the block
+      first = pos;
     }
+    note(first);
     return {};
   }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <string>
 #include <unordered_map>
 
@@ -82,13 +81,13 @@ class Classifier {
   }
 
   uint16_t find_class(CategoryMask category) {
-    std::vector<bool> is_in(categories_.size());
-    for (size_t set = 0; set < is_in.size(); ++set) is_in[set] = (categories_[set] & category) != 0;
+    std::string is_in(categories_.size(), '\0');
+    for (size_t set = 0; set < is_in.size(); ++set) is_in[set] = (categories_[set] & category) != 0 ? 1 : 0;
     const auto [place, is_new] = known_.try_emplace(is_in, static_cast<uint16_t>(known_.size()));
     if (is_new && known_.size() > kMaxClasses) {
       has_too_many_ = true;
     } else if (is_new) {
-      for (size_t set = 0; set < is_in.size(); ++set) out_.members[set][place->second] = is_in[set];
+      for (size_t set = 0; set < is_in.size(); ++set) out_.members[set][place->second] = is_in[set] != 0;
     }
     return place->second;
   }
@@ -128,7 +127,7 @@ class Classifier {
   size_t n_past_ = 0;
   bool has_too_many_ = false;
   CharacterClasses out_;
-  std::map<std::vector<bool>, uint16_t> known_;  ///< by the sets that a class belongs to
+  std::unordered_map<std::string, uint16_t> known_;  ///< by the sets that a class belongs to
   std::unordered_map<std::string, uint16_t> pages_;
   // Of the place that was entered last.
   std::vector<CategoryMask> categories_;  ///< by set
