@@ -12,6 +12,13 @@ std::string lower_case(std::string_view text) {
   return out;
 }
 
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const size_t begin = text.find_first_not_of(kBlanks);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
+}
+
 bool has_control(std::string_view text) {
   unsigned char before = 0;
   return std::any_of(text.begin(), text.end(), [&](unsigned char c) {

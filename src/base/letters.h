@@ -1,4 +1,4 @@
-// Letters and control characters of texts, the same in every locale.
+// Letters, blanks and control characters of texts, the same in every locale.
 #pragma once
 
 #include <string>
@@ -8,6 +8,9 @@ namespace vitro {
 
 /// A-Z as a-z; all other bytes, those of UTF-8 too, as they are.
 std::string lower_case(std::string_view text);
+
+/// Without the spaces, tabs and line breaks at both ends.
+std::string_view trimmed(std::string_view text);
 
 /// Whether a terminal could obey the text (UTF-8) in place of showing it: bytes below 32, 127, U+0080 to U+009F.
 bool has_control(std::string_view text);

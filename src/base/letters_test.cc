@@ -11,6 +11,13 @@ TEST(Letters, LowerCaseTouchesAsciiAlone) {
   EXPECT_EQ(lower_case(""), "");
 }
 
+TEST(Letters, TrimmedAtBothEnds) {
+  EXPECT_EQ(trimmed(" \t\r\na b\n c\xc2\xa0 \n"), "a b\n c\xc2\xa0");  // a no-break space stays
+  EXPECT_EQ(trimmed("a"), "a");
+  EXPECT_EQ(trimmed(" \n "), "");
+  EXPECT_EQ(trimmed(""), "");
+}
+
 TEST(Letters, ControlCharacters) {
   EXPECT_FALSE(has_control("NVLink 4 \xc3\xa9 \xc2\xa0"));  // U+00E9 and a no-break space
   EXPECT_FALSE(has_control("\xe2\x80\x9d"));                // U+201D: 0x80 without 0xC2

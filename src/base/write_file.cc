@@ -69,6 +69,13 @@ class NewFile {
 
 }  // namespace
 
+Status make_folders(const std::filesystem::path& folder) {
+  std::error_code error;
+  if (!folder.empty()) std::filesystem::create_directories(folder, error);
+  if (!error) return {};
+  return fail(ErrorCode::kIoError, "{}: cannot make this folder: {}", folder.string(), error.message());
+}
+
 void sync_folder(const std::filesystem::path& folder) {
   const UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (fd) ::fsync(fd.get());

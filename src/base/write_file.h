@@ -14,6 +14,9 @@ namespace vitro {
 /// words; the old file is as it was then, and nothing is left behind.
 Status write_file(const std::filesystem::path& path, std::string_view contents, bool may_replace);
 
+/// Makes a folder and those above it, where they are missing. IoError.
+Status make_folders(const std::filesystem::path& folder);
+
 /// Waits until the disk has the names in a folder, where the system lets us: files that were renamed there are whole in
 /// any case.
 void sync_folder(const std::filesystem::path& folder);

@@ -71,5 +71,16 @@ TEST_F(WriteFile, SaysWhatCannotBeWritten) {
   EXPECT_EQ(n_files(), 0U);
 }
 
+TEST_F(WriteFile, MakesFolders) {
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(make_folders(folder_ / "a/b/c"));
+  EXPECT_TRUE(std::filesystem::is_directory(folder_ / "a/b/c"));
+  EXPECT_TRUE(make_folders(""));  // of a file that is named without a folder
+  ASSERT_TRUE(write_file(folder_ / "file", "", false));
+  const Status refused = make_folders(folder_ / "file/x");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kIoError);
+  EXPECT_NE(refused.error().message.find("file/x: cannot make this folder"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace vitro

@@ -1,6 +1,5 @@
 #include "formats/mapped_file.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,32 +7,12 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/fail_errno.h"
 #include "base/human.h"
+#include "base/read_file.h"
 
 namespace vitro {
 namespace {
-
-/// Closes the descriptor when leaving scope; the mapping outlives it.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
-tl::unexpected<Error> fail_errno(const std::filesystem::path& path, std::string_view doing) {
-  const int error = errno;
-  const bool is_missing = error == ENOENT || error == ENOTDIR;
-  return fail(is_missing ? ErrorCode::kNotFound : ErrorCode::kIoError, "{}: cannot {}: {}", path.string(), doing,
-              std::strerror(error));
-}
 
 /// Fills `out` from the file; it is an error if the file has become shorter since its size was asked.
 Status read_all(int fd, std::byte* out, size_t n_bytes, const std::filesystem::path& path) {
@@ -53,15 +32,9 @@ Status read_all(int fd, std::byte* out, size_t n_bytes, const std::filesystem::p
 }  // namespace
 
 Result<MappedFile> MappedFile::open(const std::filesystem::path& path, LoadMode mode) {
-  // Without O_NONBLOCK opening a named pipe would wait for a writer.
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (file.get() < 0) return fail_errno(path, "open");
+  VITRO_TRY_ASSIGN(const UniqueFd file, open_to_read(path));
   struct stat info {};
-  if (::fstat(file.get(), &info) != 0) return fail_errno(path, "stat");
-  if (!S_ISREG(info.st_mode)) {
-    return fail(ErrorCode::kInvalidArgument, "{}: is {}, not a file", path.string(),
-                S_ISDIR(info.st_mode) ? "a folder" : "a device");
-  }
+  if (::fstat(file.get(), &info) != 0) return fail_errno(path, "look at");
   MappedFile out;
   out.path_ = path;
   out.size_ = static_cast<size_t>(info.st_size);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/letters.h"
 #include "base/write_file.h"
 #include "formats/json.h"
 #include "formats/mapped_file.h"
@@ -12,14 +13,8 @@ namespace vitro {
 namespace {
 
 constexpr size_t kMaxFileBytes = size_t{64} << 20;
-constexpr std::string_view kQuote = "\"\"\"";
 constexpr std::string_view kBlanks = " \t\r\n";
-
-std::string_view trimmed(std::string_view text) {
-  const size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) + 1 - first);
-}
+constexpr std::string_view kQuote = "\"\"\"";
 
 // An odd number of backslashes at the end: the last one means that the line goes on.
 bool goes_on(std::string_view line) {

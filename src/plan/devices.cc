@@ -9,8 +9,8 @@
 
 #include "base/letters.h"
 #include "base/nearest.h"
+#include "base/read_file.h"
 #include "formats/json.h"
-#include "plan/small_file.h"
 
 // data/devices.json (cmake/embed.cmake).
 extern "C" const char vitro_devices_json[], vitro_devices_json_end[];
@@ -262,8 +262,8 @@ Result<std::vector<Device>> builtin_devices() {
 }
 
 Result<std::vector<Device>> load_devices(const std::string& path) {
-  VITRO_TRY_ASSIGN(const MappedFile file, read_small_file(path, kMaxFileBytes));
-  VITRO_TRY_ASSIGN(std::vector<Device> devices, parse_devices(file.text(), path));
+  VITRO_TRY_ASSIGN(const std::string text, read_small_file(path, kMaxFileBytes));
+  VITRO_TRY_ASSIGN(std::vector<Device> devices, parse_devices(text, path));
   VITRO_TRY_ASSIGN(std::vector<Device> builtin, builtin_devices());
   const size_t n_own = devices.size();
   for (Device& device : builtin) {

@@ -144,7 +144,8 @@ TEST(Devices, LargeFilesAreNotRead) {
   TempFolder folder;
   std::ofstream(folder.path() / "big.json") << "{}";
   std::filesystem::resize_file(folder.path() / "big.json", uintmax_t{64} << 30);
-  expect_error(load_devices((folder.path() / "big.json").string()), ErrorCode::kCorrupt, "at most 4194304 expected");
+  expect_error(load_devices((folder.path() / "big.json").string()), ErrorCode::kCorrupt,
+               "at most 4194304 bytes expected");
 }
 
 struct Hostile {

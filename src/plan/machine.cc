@@ -8,11 +8,11 @@
 
 #include "base/cache_folder.h"
 #include "base/letters.h"
+#include "base/read_file.h"
 #include "base/saturating.h"
 #include "base/write_file.h"
 #include "formats/json.h"
 #include "plan/component.h"
-#include "plan/small_file.h"
 #include "tensor/shape.h"
 #include "weights/tensors.h"
 
@@ -165,9 +165,7 @@ Result<MachineMeasurement> parse_machine(std::string_view json, std::string_view
 std::filesystem::path machine_path() { return cache_folder() / "machine.json"; }
 
 Status save_machine(const MachineMeasurement& machine, const std::filesystem::path& path) {
-  std::error_code error;
-  std::filesystem::create_directories(path.parent_path(), error);
-  if (error) return fail(ErrorCode::kIoError, "{}: {}", path.parent_path().string(), error.message());
+  VITRO_TRY(make_folders(path.parent_path()));
   const std::string text = to_string(machine_json(machine), std::numeric_limits<size_t>::max()) + "\n";
   return write_file(path, text, true);
 }
@@ -175,8 +173,8 @@ Status save_machine(const MachineMeasurement& machine, const std::filesystem::pa
 Result<std::optional<MachineMeasurement>> load_machine(const std::filesystem::path& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return std::nullopt;
-  VITRO_TRY_ASSIGN(const MappedFile file, read_small_file(path, kMaxFileBytes));
-  VITRO_TRY_ASSIGN(MachineMeasurement machine, parse_machine(file.text(), path.string()));
+  VITRO_TRY_ASSIGN(const std::string text, read_small_file(path, kMaxFileBytes));
+  VITRO_TRY_ASSIGN(MachineMeasurement machine, parse_machine(text, path.string()));
   return std::optional(std::move(machine));
 }
 
