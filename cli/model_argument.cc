@@ -42,7 +42,11 @@ Result<std::filesystem::path> fetch_headers_in_sight(const HubName& name, const 
   HttpOptions http;
   http.is_cancelled = [] { return is_interrupted(); };
   catch_interrupt();
-  auto path = fetch_headers(name, hub, folder, http);
+  HttpConnection connection(http);
+  Progress progress(name.repo + " (headers)");
+  auto path = fetch_headers(name, hub, folder, connection, [&](size_t n_done, size_t n_total) {
+    progress.update(static_cast<int64_t>(n_done), static_cast<int64_t>(n_total));
+  });
   release_interrupt();
   return path;
 }

@@ -21,7 +21,7 @@ Value model_json(const StoredModel& model) {
   return Value(Value::Object{{"name", Value(model.name)},
                              {"type", Value(model.type)},
                              {"bytes", Value(static_cast<int64_t>(model.n_bytes))},
-                             {"licence", Value(model.license)},
+                             {"license", Value(model.license)},
                              {"path", Value(model.path.string())},
                              {"commit", Value(model.commit)},
                              {"problem", Value(model.problem)}});

@@ -121,7 +121,7 @@ def check_we_read_theirs(caches: Caches) -> None:
         path = caches.hugging_face(f"print(hf_hub_download({REPO!r}, {name!r}))")
     model = caches.models()[REPO]
     expect(model["path"] == str(Path(path).parent) and model["problem"] == "", f"listed as {model}")
-    expect((model["type"], model["licence"], model["commit"]) == ("safetensors BF16", "mit", COMMIT), f"listed as {model}")
+    expect((model["type"], model["license"], model["commit"]) == ("safetensors BF16", "mit", COMMIT), f"listed as {model}")
     ran = caches.vitro("run", REPO, "--ids", "1,2,3", "--max-tokens", "2", HF_HUB_OFFLINE="1")
     expect(ran.returncode == 0, f"run: {ran.stderr}")
     blobs = sorted((path.name, path.stat().st_mtime_ns) for path in (caches.hub / "models--owner--toy" / "blobs").iterdir())

@@ -38,10 +38,9 @@ Result<HttpResponse> follow(HttpConnection& connection, HttpRequest request, Red
   return fail(ErrorCode::kCorrupt, "{}: over {} redirects", url_for_people(asked), kMaxRedirects);
 }
 
-Result<HttpText> get_text(const HttpRequest& request, size_t max_bytes, const HttpOptions& options,
+Result<HttpText> get_text(const HttpRequest& request, size_t max_bytes, HttpConnection& connection,
                           const std::function<Status(const HttpResponse&)>& check_head) {
-  HttpConnection connection(options);
-  Retry retry(options);
+  Retry retry(connection.options());
   while (true) {
     HttpText answer;
     HttpSink sink;

@@ -18,13 +18,6 @@ namespace {
 constexpr size_t kMaxErrorBody = 4096;
 constexpr size_t kMaxUrl = 16 * 1024;
 
-std::string_view trim(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r\n";
-  const size_t begin = text.find_first_not_of(kBlank);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
-}
-
 struct UrlDeleter {
   void operator()(CURLU* url) const { curl_url_cleanup(url); }
 };
@@ -76,7 +69,7 @@ struct Exchange {
     }
     const size_t colon = line.find(':');
     if (colon == line.npos) return true;
-    response.headers.emplace_back(lower_case(trim(line.substr(0, colon))), trim(line.substr(colon + 1)));
+    response.headers.emplace_back(lower_case(trimmed(line.substr(0, colon))), trimmed(line.substr(colon + 1)));
     return true;
   }
 

@@ -107,7 +107,7 @@ struct HttpText {
   HttpResponse response;
   std::string text;
 };
-Result<HttpText> get_text(const HttpRequest& request, size_t max_bytes, const HttpOptions& options,
+Result<HttpText> get_text(const HttpRequest& request, size_t max_bytes, HttpConnection& connection,
                           const std::function<Status(const HttpResponse&)>& check_head = {});
 
 /// "https://host:port" of a URL, lower case, the port always said. InvalidArgument if it is no http or https URL, or

@@ -31,6 +31,12 @@ std::string file_url(const std::string& behaviour, const std::string& file) {
   return server().endpoint(behaviour) + "/a/b/resolve/main/" + file;
 }
 
+/// A request over a connection of its own.
+Result<HttpText> get(const HttpRequest& request, size_t max_bytes, const HttpOptions& options) {
+  HttpConnection connection(options);
+  return get_text(request, max_bytes, connection);
+}
+
 class HttpTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -40,13 +46,13 @@ class HttpTest : public ::testing::Test {
 };
 
 TEST_F(HttpTest, ReadsTextHeadersAndStatus) {
-  const auto answer = get_text({.url = file_url("", "small.txt")}, 10, quick());
+  const auto answer = get({.url = file_url("", "small.txt")}, 10, quick());
   ASSERT_TRUE(answer) << answer.error().message;
   EXPECT_EQ(answer->text, "0123456789");
   EXPECT_EQ(answer->response.status, 200);
   EXPECT_EQ(answer->response.header("content-length"), "10");
   EXPECT_EQ(answer->response.header("x-none"), "");
-  expect_error(get_text({.url = file_url("", "small.txt")}, 9, quick()), ErrorCode::kCorrupt, "longer than 9 bytes");
+  expect_error(get({.url = file_url("", "small.txt")}, 9, quick()), ErrorCode::kCorrupt, "longer than 9 bytes");
 }
 
 TEST_F(HttpTest, AsksForRangesAndForHeadersAlone) {
@@ -73,7 +79,7 @@ TEST_F(HttpTest, AsksForRangesAndForHeadersAlone) {
 
 TEST_F(HttpTest, KeepsTheTokenOnItsHost) {
   const HttpRequest request{.url = file_url("id=token", "large.bin"), .bearer_token = "hf_secret"};
-  const auto answer = get_text(request, kMuch, quick());
+  const auto answer = get(request, kMuch, quick());
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->text, testing::noise(300'000));
   const auto log = server().log("token");
@@ -86,7 +92,7 @@ TEST_F(HttpTest, KeepsTheTokenOnItsHost) {
 
 TEST_F(HttpTest, FollowsRedirectsThatComeWithAPage) {
   for (const char* behaviour : {"page=10", "page=4096", "page=100000"}) {
-    const auto answer = get_text({.url = file_url(behaviour, "large.bin")}, kMuch, quick());
+    const auto answer = get({.url = file_url(behaviour, "large.bin")}, kMuch, quick());
     ASSERT_TRUE(answer) << answer.error().message;
     EXPECT_EQ(answer->text.size(), 300'000U) << behaviour;
   }
@@ -101,7 +107,7 @@ TEST_F(HttpTest, DoesNotGiveTheTokenBackAfterAnotherHost) {
   };
   const std::string away = server().other_host() + "/~id=back,to=" + nest(file_url("id=back", "small.txt")) + "/x";
   const HttpRequest request{.url = server().endpoint("id=back,to=" + nest(away)) + "/x", .bearer_token = "hf_secret"};
-  const auto answer = get_text(request, kMuch, quick());
+  const auto answer = get(request, kMuch, quick());
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->text, "0123456789");
   const auto log = server().log("back");
@@ -123,17 +129,17 @@ TEST_F(HttpTest, StopsAtTheOriginWhereAskedTo) {
 }
 
 TEST_F(HttpTest, RefusesCirclesAndOtherSchemes) {
-  expect_error(get_text({.url = server().endpoint("loop=1") + "/x"}, kMuch, quick()), ErrorCode::kCorrupt,
+  expect_error(get({.url = server().endpoint("loop=1") + "/x"}, kMuch, quick()), ErrorCode::kCorrupt,
                "over 5 redirects");
   for (const char* to : {"file:%2F%2F%2Fetc%2Fpasswd", "ftp:%2F%2Flocalhost%2Fx", "http:%2F%2Fme:pw@localhost%2F"}) {
-    expect_error(get_text({.url = server().endpoint(std::string("to=") + to) + "/x"}, kMuch, quick()),
+    expect_error(get({.url = server().endpoint(std::string("to=") + to) + "/x"}, kMuch, quick()),
                  ErrorCode::kInvalidArgument, "no http or https URL");
   }
-  const auto secret = get_text({.url = "http://me:hunter2@localhost/x"}, kMuch, quick());
+  const auto secret = get({.url = "http://me:hunter2@localhost/x"}, kMuch, quick());
   expect_error(secret, ErrorCode::kInvalidArgument, "'http://localhost/x'");
   EXPECT_EQ(secret.error().message.find("hunter2"), std::string::npos);
   for (const char* url : {"file:///etc/passwd", "/etc/passwd", "", "http://", "gopher://x/", "http://user:pw@host/"}) {
-    expect_error(get_text({.url = url}, kMuch, quick()), ErrorCode::kInvalidArgument, "no http or https URL");
+    expect_error(get({.url = url}, kMuch, quick()), ErrorCode::kInvalidArgument, "no http or https URL");
   }
 }
 
@@ -141,31 +147,31 @@ TEST_F(HttpTest, TrustsOnlyKnownCertificatesAndNeverLeavesEncryption) {
   ::unsetenv("SSL_CERT_FILE");
   ::unsetenv("CURL_CA_BUNDLE");
   const std::string url = server().tls_endpoint("id=tls") + "/a/b/resolve/main/";
-  expect_error(get_text({.url = url + "small.txt", .bearer_token = "hf_secret"}, kMuch, quick()), ErrorCode::kIoError,
+  expect_error(get({.url = url + "small.txt", .bearer_token = "hf_secret"}, kMuch, quick()), ErrorCode::kIoError,
                "certificate");
   ::setenv("CURL_CA_BUNDLE", HubServer::certificate().c_str(), 1);
-  const auto answer = get_text({.url = url + "small.txt"}, kMuch, quick());
+  const auto answer = get({.url = url + "small.txt"}, kMuch, quick());
   ASSERT_TRUE(answer) << answer.error().message;
   EXPECT_EQ(answer->text, "0123456789");
   const std::string plain = server().tls_endpoint("id=tls,to=http:%2F%2Flocalhost%2Fx") + "/x";
-  expect_error(get_text({.url = plain, .bearer_token = "hf_secret"}, kMuch, quick()), ErrorCode::kCorrupt,
+  expect_error(get({.url = plain, .bearer_token = "hf_secret"}, kMuch, quick()), ErrorCode::kCorrupt,
                "without encryption");
   ::unsetenv("CURL_CA_BUNDLE");
 }
 
 TEST_F(HttpTest, BoundsWhatAServerMaySend) {
-  expect_error(get_text({.url = server().endpoint("flood=headers") + "/x"}, kMuch, quick()), ErrorCode::kCorrupt,
+  expect_error(get({.url = server().endpoint("flood=headers") + "/x"}, kMuch, quick()), ErrorCode::kCorrupt,
                "bytes of headers");
-  expect_error(get_text({.url = server().endpoint("flood=body") + "/api/models/a/b/revision/main"}, 100'000, quick()),
+  expect_error(get({.url = server().endpoint("flood=body") + "/api/models/a/b/revision/main"}, 100'000, quick()),
                ErrorCode::kCorrupt, "longer than 100000 bytes");
 }
 
 TEST_F(HttpTest, GoesThroughTheProxyOfTheEnvironment) {
   const HttpRequest request{.url = "http://hub.invalid/~id=proxy/a/b/resolve/main/small.txt"};
   ::setenv("http_proxy", server().other_host().c_str(), 1);
-  const auto proxied = get_text(request, kMuch, quick());
+  const auto proxied = get(request, kMuch, quick());
   ::setenv("no_proxy", "hub.invalid", 1);
-  const auto direct = get_text(request, kMuch, quick());
+  const auto direct = get(request, kMuch, quick());
   ::unsetenv("http_proxy");
   ::unsetenv("no_proxy");
   ASSERT_TRUE(proxied) << proxied.error().message;
@@ -203,15 +209,14 @@ TEST_F(HttpTest, StopsWhenAsked) {
     is_cancelled = true;
   });
   const double start = now_seconds();
-  expect_error(get_text({.url = file_url("stall=1000", "large.bin")}, kMuch, options), ErrorCode::kCancelled,
-               "stopped");
+  expect_error(get({.url = file_url("stall=1000", "large.bin")}, kMuch, options), ErrorCode::kCancelled, "stopped");
   EXPECT_LT(now_seconds() - start, 15);  // the server is silent for 20 s
   later.join();
 }
 
 TEST_F(HttpTest, TriesAgainAsLongAsTheServerSays) {
   const double start = now_seconds();
-  const auto answer = get_text({.url = file_url("id=busy,fail=429:2,wait=1", "large.bin")}, kMuch, quick());
+  const auto answer = get({.url = file_url("id=busy,fail=429:2,wait=1", "large.bin")}, kMuch, quick());
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->text.size(), 300'000U);
   EXPECT_GE(now_seconds() - start, 2);
@@ -223,7 +228,7 @@ TEST_F(HttpTest, TriesAgainAsLongAsTheServerSays) {
 TEST_F(HttpTest, GivesUpInTime) {
   HttpOptions options = quick();
   options.n_tries = 3;
-  const auto broken = get_text({.url = file_url("id=broken,fail=500:99", "large.bin")}, kMuch, options);
+  const auto broken = get({.url = file_url("id=broken,fail=500:99", "large.bin")}, kMuch, options);
   ASSERT_TRUE(broken);
   EXPECT_EQ(broken->response.status, 500);
   EXPECT_EQ(broken->text, "");
@@ -231,7 +236,7 @@ TEST_F(HttpTest, GivesUpInTime) {
   for (const auto& request : server().log("broken")) n_tries += request.status == "500";
   EXPECT_EQ(n_tries, 3U);
   const double start = now_seconds();
-  const auto patient = get_text({.url = file_url("id=later,fail=503:99,wait=3600", "large.bin")}, kMuch, options);
+  const auto patient = get({.url = file_url("id=later,fail=503:99,wait=3600", "large.bin")}, kMuch, options);
   ASSERT_TRUE(patient);
   EXPECT_EQ(patient->response.status, 503);
   EXPECT_EQ(patient->response.body, "failing");

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/human.h"
+#include "base/write_file.h"
 #include "store/chunk_queue.h"
 #include "store/file_lock.h"
 #include "store/hasher.h"
@@ -22,17 +23,6 @@ namespace {
 
 constexpr uint64_t kWorthAConnection = uint64_t{1} << 20;
 constexpr double kProgressSeconds = 0.1;
-
-Status make_folders(const FetchPaths& paths) {
-  for (const auto& path : {paths.target, paths.incomplete, paths.lock}) {
-    std::error_code error;
-    if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
-    if (error) {
-      return fail(ErrorCode::kIoError, "{}: cannot make this folder: {}", path.parent_path().string(), error.message());
-    }
-  }
-  return {};
-}
 
 /// Whether the whole file is there. A link to it is fine: newer huggingface_hub shares blobs so.
 Result<bool> is_there(const std::filesystem::path& target, uint64_t n_bytes) {
@@ -83,7 +73,7 @@ class Download {
   Status run() {
     if (incomplete_.n_bytes() > file_.n_bytes) VITRO_TRY(incomplete_.clear());
     n_resumed_ = incomplete_.n_bytes();
-    VITRO_TRY(incomplete_.read_into(hasher_, options_.http.is_cancelled));
+    VITRO_TRY(incomplete_.read_into(hasher_, {options_.on_check, options_.http.is_cancelled}));
     VITRO_TRY(complete());
     if (is_right()) return {};
     if (n_resumed_ == 0) return fail_hash();
@@ -183,7 +173,7 @@ Status fetch_locked(const RemoteFile& file, const FetchPaths& paths, const Fetch
 }  // namespace
 
 Result<Fetched> fetch_file(const RemoteFile& file, const FetchPaths& paths, const FetchOptions& options) {
-  VITRO_TRY(make_folders(paths));
+  for (const auto& path : {paths.target, paths.incomplete, paths.lock}) VITRO_TRY(make_folders(path.parent_path()));
   VITRO_TRY_ASSIGN(const bool was_there, is_there(paths.target, file.n_bytes));
   if (was_there) return Fetched::kAlreadyThere;
   const auto on_wait = [&] {

@@ -36,7 +36,10 @@ struct RemoteFile {
 /// of a redirect, else ETag and Content-Length. A redirect to another host that has neither is followed, without the
 /// token. An etag of 64 hex digits is a sha256, of 40 a git sha1.
 /// Errors: as follow() and http_error(); Corrupt where length or etag are missing, and for an HTML page.
-Result<RemoteFile> stat_remote(const std::string& url, const std::string& token, const HttpOptions& http = {});
+Result<RemoteFile> stat_remote(const std::string& url, const std::string& token, HttpConnection& connection);
+
+/// Corrupt for an HTML page where none was asked for: login pages of networks answer so, whatever is asked.
+Status check_no_page(const HttpResponse& response);
 
 /// A refusal in words. Codes: NotFound 404 and 410, InvalidArgument 401 and 403, IoError otherwise.
 Error http_error(const HttpResponse& response);
@@ -59,6 +62,8 @@ struct FetchOptions {
   int n_connections = 8;                                  ///< at most
   HttpOptions http;                                       ///< timeouts, cancelling (from several threads at once)
   std::function<void(const FetchProgress&)> on_progress;  ///< from the calling thread, a few times a second
+  /// As on_progress: bytes of an earlier try that are read again, of all of them, before anything is asked for.
+  std::function<void(uint64_t n_done, uint64_t n_total)> on_check;
   std::function<void(const std::string&)> on_notice;  ///< a sentence for the user (waiting, trying again); same thread
 };
 

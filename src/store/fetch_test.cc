@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <fstream>
@@ -57,7 +58,8 @@ class FetchTest : public ::testing::Test {
     return fetch_file(remote, paths_, options_);
   }
   Result<RemoteFile> stat(const std::string& behaviour, const std::string& file = "large.bin") {
-    return stat_remote(server().endpoint(behaviour) + "/a/b/resolve/main/" + file, options_.token, options_.http);
+    HttpConnection connection(options_.http);
+    return stat_remote(server().endpoint(behaviour) + "/a/b/resolve/main/" + file, options_.token, connection);
   }
 
   void expect_nothing_final() const { EXPECT_FALSE(fs::exists(fs::symlink_status(paths_.target))); }
@@ -173,10 +175,19 @@ TEST_F(FetchTest, GoesOnAfterStalls) {
 TEST_F(FetchTest, GoesOnWhereAnEarlierTryEnded) {
   fs::create_directories(paths_.incomplete.parent_path());
   std::ofstream(paths_.incomplete, std::ios::binary) << large().substr(0, 4'000'000);
+  std::vector<uint64_t> checked;
+  options_.on_check = [&](uint64_t n_done, uint64_t n_total) {
+    checked.push_back(n_done);
+    EXPECT_EQ(n_total, 4'000'000U);
+    EXPECT_TRUE(progress_.empty());
+  };
   const auto fetched = fetch("id=resume");
   ASSERT_TRUE(fetched) << fetched.error().message;
   expect_whole();
   EXPECT_EQ(progress_.front().n_resumed, 4'000'000U);
+  ASSERT_GE(checked.size(), 3U);
+  EXPECT_TRUE(std::is_sorted(checked.begin(), checked.end()));
+  EXPECT_EQ(checked.back(), 4'000'000U);
   for (const auto& request : server().log("resume")) {
     EXPECT_EQ(request.range, request.method == "GET" ? "bytes=4000000-5000002" : "");
   }

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/check.h"
+#include "base/read_file.h"
 
 namespace vitro {
 
@@ -30,6 +31,21 @@ Hasher& Hasher::operator=(Hasher&&) noexcept = default;
 
 void Hasher::add(std::string_view bytes) {
   if (state_) EVP_DigestUpdate(state_->context, bytes.data(), bytes.size());
+}
+
+Status Hasher::add_file(const UniqueFd& file, const std::filesystem::path& path, uint64_t n_bytes,
+                        const HashWatch& watch) {
+  uint64_t n_done = 0;
+  const auto take = [&](std::string_view piece) -> Status {
+    if (watch.is_cancelled && watch.is_cancelled()) return fail(ErrorCode::kCancelled, "stopped");
+    add(piece);
+    n_done += piece.size();
+    if (watch.on_bytes) watch.on_bytes(n_done, n_bytes);
+    return {};
+  };
+  VITRO_TRY_ASSIGN(const uint64_t n_read, read_pieces(file, path, n_bytes, take));
+  if (n_read == n_bytes) return {};
+  return fail(ErrorCode::kIoError, "{}: became shorter while it was read", path.string());
 }
 
 std::string Hasher::finish() {

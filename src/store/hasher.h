@@ -2,13 +2,23 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 
+#include "base/result.h"
+#include "base/unique_fd.h"
 #include "store/fetch.h"
 
 namespace vitro {
+
+/// What is told and asked while a long file is summed; each may be empty.
+struct HashWatch {
+  std::function<void(uint64_t n_done, uint64_t n_total)> on_bytes;
+  std::function<bool()> is_cancelled;
+};
 
 class Hasher {
  public:
@@ -19,6 +29,8 @@ class Hasher {
   Hasher& operator=(Hasher&&) noexcept;
 
   void add(std::string_view bytes);
+  /// Adds the first n_bytes of a file that is open under that path. IoError, also if it has fewer; Cancelled.
+  Status add_file(const UniqueFd& file, const std::filesystem::path& path, uint64_t n_bytes, const HashWatch& watch);
   /// Lower-case hexadecimal digits of all that was added; empty for kNone. Once.
   std::string finish();
 

@@ -9,8 +9,9 @@
 #include <random>
 #include <system_error>
 
+#include "base/letters.h"
+#include "base/read_file.h"
 #include "base/write_file.h"
-#include "formats/mapped_file.h"
 #include "store/incomplete_file.h"
 #include "store/names.h"
 
@@ -71,13 +72,6 @@ tl::unexpected<Error> fail_link(const fs::path& path, const std::error_code& err
   const bool is_circle = error == std::errc::too_many_symbolic_link_levels;
   return fail(ErrorCode::kCorrupt, "{}: {}; remove it and pull the model again", path.string(),
               is_circle ? "links in a circle" : "the link leads nowhere");
-}
-
-Status make_folders(const fs::path& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (!error) return {};
-  return fail(ErrorCode::kIoError, "{}: the folder cannot be made: {}", folder.string(), error.message());
 }
 
 /// A name among the blobs that nobody reads, for what gets its own name in one step.
@@ -187,10 +181,8 @@ Result<std::optional<std::string>> HfCache::commit_of(std::string_view repo, std
   const auto path = follow(ref(repo, revision));
   if (!path && path.error().code == ErrorCode::kNotFound) return std::nullopt;
   if (!path) return fail(path.error());
-  VITRO_TRY_ASSIGN(const MappedFile file, MappedFile::open(*path, LoadMode::kRead));
-  std::string_view text = file.text().substr(0, kMaxRefBytes);
-  while (text.ends_with('\n') || text.ends_with('\r') || text.ends_with(' ')) text.remove_suffix(1);
-  if (is_commit(text)) return std::string(text);
+  VITRO_TRY_ASSIGN(const std::string text, read_beginning(*path, kMaxRefBytes));
+  if (const std::string_view commit = trimmed(text); is_commit(commit)) return std::string(commit);
   return fail(ErrorCode::kCorrupt, "{}: expected a commit (40 hexadecimal digits); pull the model again",
               path->string());
 }

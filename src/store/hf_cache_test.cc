@@ -200,12 +200,12 @@ TEST(HfCache, NoPermission) {
     // root may write anywhere: a file in a folder's place is refused to it as well
     const TempFolder folder;
     testing::write_file(folder.path() / "models--o--n", "a file");
-    expect_error(HfCache(folder.path()).prepare("o/n", kCommitA), ErrorCode::kIoError, "cannot be made");
+    expect_error(HfCache(folder.path()).prepare("o/n", kCommitA), ErrorCode::kIoError, "cannot make this folder");
     return;
   }
   const TempFolder folder;
   ::chmod(folder.path().c_str(), 0500);
-  expect_error(HfCache(folder.path() / "hub").prepare("o/n", kCommitA), ErrorCode::kIoError, "cannot be made");
+  expect_error(HfCache(folder.path() / "hub").prepare("o/n", kCommitA), ErrorCode::kIoError, "cannot make this folder");
 }
 
 }  // namespace

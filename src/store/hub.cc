@@ -5,8 +5,8 @@
 #include <cstdlib>
 
 #include "base/letters.h"
+#include "base/read_file.h"
 #include "formats/json.h"
-#include "formats/mapped_file.h"
 #include "formats/quote_name.h"
 #include "store/hf_cache.h"
 #include "store/names.h"
@@ -27,20 +27,15 @@ bool is_true(const std::string& name) {
   return text == "1" || text == "on" || text == "yes" || text == "true";
 }
 
-std::string trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r\n";
-  const size_t begin = text.find_first_not_of(kBlank);
-  return begin == text.npos ? "" : std::string(text.substr(begin, text.find_last_not_of(kBlank) - begin + 1));
-}
-
 /// The token of a login, if there is one.
 std::string read_token(const std::filesystem::path& hf_home) {
   for (const char* name : {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"}) {
-    if (std::string token = trimmed(environment(name)); !token.empty()) return token;
+    const std::string text = environment(name);
+    if (const std::string_view token = trimmed(text); !token.empty()) return std::string(token);
   }
   const auto path = path_in_environment({"HF_TOKEN_PATH"});
-  const auto file = MappedFile::open(path ? *path : hf_home / "token", LoadMode::kRead);
-  return file && file->bytes().size() <= kMaxToken ? trimmed(file->text()) : "";
+  const auto text = read_small_file(path ? *path : hf_home / "token", kMaxToken);
+  return text ? std::string(trimmed(*text)) : "";
 }
 
 Status check_token(const std::string& token) {
@@ -63,10 +58,10 @@ const std::string* text_member(const Value& object, std::string_view key) {
 }
 
 /// cardData.license, else a tag "license:...".
-std::string read_licence(const Value& answer) {
+std::string read_license(const Value& answer) {
   const Value* card = answer.find("cardData");
-  const std::string* licence = card == nullptr ? nullptr : text_member(*card, "license");
-  if (licence != nullptr) return *licence;
+  const std::string* license = card == nullptr ? nullptr : text_member(*card, "license");
+  if (license != nullptr) return *license;
   const Value* tags = answer.find("tags");
   const Value::Array* list = tags == nullptr ? nullptr : tags->as_array();
   if (list == nullptr) return {};
@@ -97,7 +92,7 @@ Result<RepoListing> read_listing(const Value& answer, const std::string& repo, c
   const std::string* commit = text_member(answer, "sha");
   if (commit == nullptr || !is_commit(*commit)) return fail_answer("has no commit");
   listing.commit = *commit;
-  listing.licence = trimmed(read_licence(answer).substr(0, 200));
+  listing.license = trimmed(read_license(answer).substr(0, 200));
   const Value* files = answer.find("siblings");
   if (files == nullptr || files->as_array() == nullptr) return fail_answer("has no list of files");
   for (const Value& entry : *files->as_array()) {
@@ -116,7 +111,8 @@ Status check_online(const Hub& hub, std::string_view what) {
 
 Result<Hub> hub_from_environment(const std::filesystem::path& hf_home) {
   Hub hub;
-  if (const std::string endpoint = trimmed(environment("HF_ENDPOINT")); !endpoint.empty()) hub.endpoint = endpoint;
+  const std::string endpoint = environment("HF_ENDPOINT");
+  if (!trimmed(endpoint).empty()) hub.endpoint = trimmed(endpoint);
   while (hub.endpoint.ends_with('/')) hub.endpoint.pop_back();
   if (auto origin = url_origin(hub.endpoint); !origin) return fail(origin.error().in("HF_ENDPOINT"));
   hub.token = is_true("HF_HUB_DISABLE_IMPLICIT_TOKEN") ? "" : read_token(hf_home);
@@ -126,7 +122,7 @@ Result<Hub> hub_from_environment(const std::filesystem::path& hf_home) {
 }
 
 Result<RepoListing> list_repo(const Hub& hub, const std::string& repo, const std::string& revision,
-                              const HttpOptions& http) {
+                              HttpConnection& connection) {
   const std::string name = revision == kDefaultRevision ? repo : repo + "@" + revision;
   VITRO_TRY(check_online(hub, name));
   if (!is_repo_name(repo) || !is_revision(revision)) {
@@ -138,7 +134,7 @@ Result<RepoListing> list_repo(const Hub& hub, const std::string& repo, const std
   const HttpRequest request{
       .url = fmt::format("{}/api/models/{}/revision/{}?blobs=true", hub.endpoint, url_escape_path(repo), escaped),
       .bearer_token = hub.token};
-  VITRO_TRY_ASSIGN(const HttpText answer, get_text(request, kMaxListing, http));
+  VITRO_TRY_ASSIGN(const HttpText answer, get_text(request, kMaxListing, connection, check_no_page));
   if (!answer.response.is_success() || answer.response.end != HttpEnd::kWhole) {
     return fail(http_error(answer.response).in(name));
   }
@@ -154,10 +150,10 @@ std::string resolve_url(const Hub& hub, const RepoListing& listing, const std::s
 }
 
 Result<RemoteFile> stat_hub_file(const Hub& hub, const RepoListing& listing, const RepoFile& file,
-                                 const HttpOptions& http) {
+                                 HttpConnection& connection) {
   const std::string name = listing.repo + ": " + file.path;
   VITRO_TRY(check_online(hub, name));
-  auto remote = stat_remote(resolve_url(hub, listing, file.path), hub.token, http);
+  auto remote = stat_remote(resolve_url(hub, listing, file.path), hub.token, connection);
   if (!remote) return fail(remote.error().in(name));
   if (remote->commit != listing.commit) {
     return fail(ErrorCode::kCorrupt, "{}: the server sends it from commit '{}', asked for {}", name, remote->commit,

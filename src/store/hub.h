@@ -36,14 +36,14 @@ struct RepoListing {
   std::string repo;      ///< "owner/name", as the hub spells it
   std::string revision;  ///< as asked for: branch, tag or commit
   std::string commit;    ///< 40 hex digits
-  std::string licence;   ///< e.g. "apache-2.0"; empty where it does not say
+  std::string license;   ///< e.g. "apache-2.0"; empty where it does not say
   std::vector<RepoFile> files;
 };
 
 /// GET /api/models/{repo}/revision/{revision}?blobs=true. Errors: NotFound that says whether it is the repository or
 /// the revision; InvalidArgument for 401 and for gated models (accept the licence, set HF_TOKEN); Corrupt; as get_text.
 Result<RepoListing> list_repo(const Hub& hub, const std::string& repo, const std::string& revision,
-                              const HttpOptions& http = {});
+                              HttpConnection& connection);
 
 /// The files of a model that are needed, and no other form of the same weights: with safetensors, config.json, the
 /// weights (the shards of the index, which is fetched to read it, or the single file), generation_config.json,
@@ -53,13 +53,13 @@ Result<RepoListing> list_repo(const Hub& hub, const std::string& repo, const std
 /// not; Unsupported where there are weights only in forms that this program does not read (.bin, .pt, .onnx), and for
 /// a split .gguf.
 Result<std::vector<RepoFile>> choose_files(const Hub& hub, const RepoListing& listing, std::string_view wanted,
-                                           const HttpOptions& http = {});
+                                           HttpConnection& connection);
 
 /// {endpoint}/{repo}/resolve/{commit}/{path}
 std::string resolve_url(const Hub& hub, const RepoListing& listing, const std::string& path);
 
 /// stat_remote of resolve_url. Corrupt if the server sends it from another commit.
 Result<RemoteFile> stat_hub_file(const Hub& hub, const RepoListing& listing, const RepoFile& file,
-                                 const HttpOptions& http = {});
+                                 HttpConnection& connection);
 
 }  // namespace vitro

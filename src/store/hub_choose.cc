@@ -132,11 +132,11 @@ Result<std::set<std::string>> shards_of(const std::string& index, const std::str
   return shards;
 }
 
-Result<std::vector<RepoFile>> choose_weights(const Hub& hub, const RepoListing& listing, const HttpOptions& http) {
+Result<std::vector<RepoFile>> choose_weights(const Hub& hub, const RepoListing& listing, HttpConnection& connection) {
   if (const RepoFile* single = find_file(listing, kSingle)) return std::vector<RepoFile>{*single};
   const std::string where = fmt::format("{}: {}", listing.repo, kIndex);
   const HttpRequest request{.url = resolve_url(hub, listing, std::string(kIndex)), .bearer_token = hub.token};
-  VITRO_TRY_ASSIGN(const HttpText index, get_text(request, kMaxIndex, http));
+  VITRO_TRY_ASSIGN(const HttpText index, get_text(request, kMaxIndex, connection, check_no_page));
   if (!index.response.is_success() || index.response.end != HttpEnd::kWhole) {
     return fail(http_error(index.response).in(where));
   }
@@ -153,8 +153,8 @@ Result<std::vector<RepoFile>> choose_weights(const Hub& hub, const RepoListing& 
   return out;
 }
 
-Result<std::vector<RepoFile>> choose_folder(const Hub& hub, const RepoListing& listing, const HttpOptions& http) {
-  VITRO_TRY_ASSIGN(const std::vector<RepoFile> weights, choose_weights(hub, listing, http));
+Result<std::vector<RepoFile>> choose_folder(const Hub& hub, const RepoListing& listing, HttpConnection& connection) {
+  VITRO_TRY_ASSIGN(const std::vector<RepoFile> weights, choose_weights(hub, listing, connection));
   std::vector<RepoFile> out;
   for (const RepoFile& file : listing.files) {
     if (is_beside_weights(file.path)) out.push_back(file);
@@ -180,13 +180,13 @@ tl::unexpected<Error> fail_without_weights(const RepoListing& listing) {
 }  // namespace
 
 Result<std::vector<RepoFile>> choose_files(const Hub& hub, const RepoListing& listing, std::string_view wanted,
-                                           const HttpOptions& http) {
+                                           HttpConnection& connection) {
   if (!wanted.empty()) {
     const RepoFile* file = find_file(listing, wanted);
     return file != nullptr ? choose_path(listing, *file) : choose_gguf(listing, wanted);
   }
   const bool has_weights = find_file(listing, kSingle) != nullptr || find_file(listing, kIndex) != nullptr;
-  if (has_weights && find_file(listing, "config.json") != nullptr) return choose_folder(hub, listing, http);
+  if (has_weights && find_file(listing, "config.json") != nullptr) return choose_folder(hub, listing, connection);
   if (!gguf_models(paths_of(listing)).empty()) return choose_gguf(listing, wanted);
   return fail_without_weights(listing);
 }

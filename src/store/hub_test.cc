@@ -25,7 +25,10 @@ HubServer& server() {
   return instance;
 }
 
-HttpOptions quick() { return {.connect_s = 5, .stall_s = 5, .n_tries = 2, .first_wait_s = 0.01}; }
+HttpConnection& quick() {
+  static HttpConnection connection({.connect_s = 5, .stall_s = 5, .n_tries = 2, .first_wait_s = 0.01});
+  return connection;
+}
 
 Hub hub(const std::string& behaviour, const std::string& token = "") { return {server().endpoint(behaviour), token}; }
 
@@ -42,7 +45,7 @@ std::vector<std::string> paths(const std::vector<RepoFile>& files) {
 using Paths = std::vector<std::string>;
 
 Result<Paths> choose(const std::vector<RepoFile>& files, std::string_view wanted = "") {
-  VITRO_TRY_ASSIGN(const auto chosen, choose_files({}, listing(files), wanted));
+  VITRO_TRY_ASSIGN(const auto chosen, choose_files({}, listing(files), wanted, quick()));
   return paths(chosen);
 }
 
@@ -67,7 +70,9 @@ class HubTest : public ::testing::Test {
     server().add("a/shards/w-3.safetensors", "3");
     server().add("a/leaves/model.safetensors.index.json", R"({"weight_map": {"x": "../../etc/passwd"}})");
   }
-  void SetUp() override {
+  void SetUp() override { forget_environment(); }
+  void TearDown() override { forget_environment(); }
+  static void forget_environment() {
     for (const char* name : {"HF_ENDPOINT", "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HF_TOKEN_PATH", "HF_HUB_OFFLINE",
                              "TRANSFORMERS_OFFLINE", "HF_HUB_DISABLE_IMPLICIT_TOKEN"}) {
       ::unsetenv(name);
@@ -80,7 +85,7 @@ TEST_F(HubTest, ListsARepository) {
   ASSERT_TRUE(listed) << listed.error().message;
   EXPECT_EQ(listed->repo, "a/b");
   EXPECT_EQ(listed->commit, kCommit);
-  EXPECT_EQ(listed->licence, "apache-2.0");
+  EXPECT_EQ(listed->license, "apache-2.0");
   EXPECT_EQ(paths(listed->files),
             (Paths{"config.json", "model.safetensors", "onnx/model.onnx", "sub folder/ü?#%.txt"}));
   for (const RepoFile& file : listed->files) {
@@ -114,7 +119,7 @@ TEST_F(HubTest, SaysWhatIsNotThereOrNotAllowed) {
 }
 
 TEST_F(HubTest, RefusesAnswersOfNoHub) {
-  expect_error(list_repo(hub("html=all"), "a/b", "main", quick()), ErrorCode::kCorrupt, "the hub's answer");
+  expect_error(list_repo(hub("html=all"), "a/b", "main", quick()), ErrorCode::kCorrupt, "web page");
   expect_error(list_repo(hub("flood=headers"), "a/b", "main", quick()), ErrorCode::kCorrupt, "bytes of headers");
   expect_error(list_repo(hub("flood=body"), "a/b", "main", quick()), ErrorCode::kCorrupt, "longer than");
   // Another commit than the one that was listed.
@@ -226,6 +231,8 @@ TEST_F(HubTest, ReadsTheEnvironment) {
   EXPECT_FALSE(plain->is_offline);
   std::ofstream(home.path() / "token") << "hf_file\n";
   EXPECT_EQ(hub_from_environment(home.path())->token, "hf_file");
+  fs::resize_file(home.path() / "token", uint64_t{1} << 40);  // no token, and no terabyte in memory
+  EXPECT_EQ(hub_from_environment(home.path())->token, "");
   std::ofstream(home.path() / "other") << " hf_other ";
   ::setenv("HF_TOKEN_PATH", (home.path() / "other").c_str(), 1);
   EXPECT_EQ(hub_from_environment(home.path())->token, "hf_other");

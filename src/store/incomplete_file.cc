@@ -43,23 +43,17 @@ Status IncompleteFile::clear() {
   return {};
 }
 
-Status IncompleteFile::read_into(Hasher& hasher, const std::function<bool()>& is_cancelled) const {
-  constexpr size_t kBlock = size_t{1} << 20;
-  std::string block(kBlock, '\0');
-  for (uint64_t begin = 0; begin < n_bytes_;) {
-    if (is_cancelled && is_cancelled()) return fail(ErrorCode::kCancelled, "stopped");
-    const ssize_t n = ::pread(fd_.get(), block.data(), kBlock, static_cast<off_t>(begin));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return fail_errno(path_, "read");
-    if (n == 0) return fail(ErrorCode::kIoError, "{}: became shorter while it was read", path_.string());
-    hasher.add({block.data(), static_cast<size_t>(n)});
-    begin += static_cast<uint64_t>(n);
-  }
+Status IncompleteFile::read_into(Hasher& hasher, const HashWatch& watch) const {
+  return hasher.add_file(fd_, path_, n_bytes_, watch);
+}
+
+Status IncompleteFile::sync() const {
+  if (::fsync(fd_.get()) != 0) return fail_errno(path_, "write to the disk");
   return {};
 }
 
 Status IncompleteFile::rename_to(const std::filesystem::path& target) {
-  if (::fsync(fd_.get()) != 0) return fail_errno(path_, "write to the disk");
+  VITRO_TRY(sync());
   if (::rename(path_.c_str(), target.c_str()) != 0) return fail_errno(target, "rename to it");
   sync_folder(target.has_parent_path() ? target.parent_path() : std::filesystem::path("."));
   return {};

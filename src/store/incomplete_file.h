@@ -1,9 +1,8 @@
-// A file that is being filled from its beginning, and gets its real name at the end.
+// A file that is being filled from its beginning; most get their real name at the end.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <string_view>
 
 #include "base/result.h"
@@ -21,9 +20,11 @@ class IncompleteFile {
   /// IoError with the system's words; what did fit stays, and counts.
   Status append(std::string_view bytes);
   Status clear();
-  /// Feeds what is there to the hasher.
-  Status read_into(Hasher& hasher, const std::function<bool()>& is_cancelled) const;
-  /// Waits until the disk has every byte, then gives the name in one step.
+  /// Feeds what is there to the hasher. Errors as Hasher::add_file.
+  Status read_into(Hasher& hasher, const HashWatch& watch) const;
+  /// Waits until the disk has every byte.
+  Status sync() const;
+  /// sync(), then the name in one step.
   Status rename_to(const std::filesystem::path& target);
   void remove() const;
 

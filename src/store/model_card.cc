@@ -4,18 +4,12 @@
 
 #include <algorithm>
 
+#include "base/letters.h"
+
 namespace vitro {
 namespace {
 
-constexpr size_t kMaxFrontMatter = size_t{64} << 10;
 constexpr size_t kMaxLicense = 200;
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r";
-  const size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
 
 /// A scalar without its quotes, and a remark behind it.
 std::string scalar(std::string_view text) {

@@ -13,8 +13,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/read_file.h"
 #include "base/unique_fd.h"
-#include "formats/mapped_file.h"
 
 extern char** environ;
 
@@ -23,6 +23,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int kCannotRun = 127;
+constexpr size_t kMaxLog = size_t{1} << 20;  // pip without a progress bar writes a few lines
 
 std::vector<char*> pointers_of(std::vector<std::string>& texts) {
   std::vector<char*> out;
@@ -165,8 +166,8 @@ Result<fs::path> pip_download(std::string_view requirement, const fs::path& fold
   VITRO_TRY_ASSIGN(const pid_t child, start(command, environment_with(folder), log.get()));
   VITRO_TRY_ASSIGN(const int status, wait_for(child, folder, watch));
   if (status == 0) return only_wheel(folder, requirement);
-  const auto text = MappedFile::open(log_path, LoadMode::kRead);
-  return fail_pip(requirement, status, text ? text->text() : "");
+  const auto text = read_beginning(log_path, kMaxLog);
+  return fail_pip(requirement, status, text ? *text : "");
 }
 
 }  // namespace vitro

@@ -17,7 +17,9 @@ namespace vitro {
 struct PullEvents {
   std::function<void(const std::string& line)> say;  ///< what is fetched, its licence, that somebody is waited for
   std::function<void(uint64_t n_done, uint64_t n_total)> progress;  ///< bytes to download, from the calling thread
-  std::function<bool()> is_cancelled;                               ///< asked from several threads
+  /// Bytes that are here and are read to be sure of them, from the calling thread.
+  std::function<void(uint64_t n_done, uint64_t n_total)> checking;
+  std::function<bool()> is_cancelled;  ///< asked from several threads
 };
 
 struct Pulled {

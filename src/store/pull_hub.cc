@@ -32,12 +32,15 @@ void say(const PullEvents& events, const std::string& line) {
 class HubPull {
  public:
   HubPull(const HubName& name, const HfCache& cache, Hub hub, const PullEvents& events)
-      : name_(name), cache_(cache), hub_(std::move(hub)), events_(events) {
-    http_.is_cancelled = events.is_cancelled;
-  }
+      : name_(name),
+        cache_(cache),
+        hub_(std::move(hub)),
+        events_(events),
+        http_({.is_cancelled = events.is_cancelled}),
+        connection_(http_) {}
 
   Result<Pulled> run() {
-    auto listing_or = list_repo(hub_, name_.repo, name_.revision_or_default(), http_);
+    auto listing_or = list_repo(hub_, name_.repo, name_.revision_or_default(), connection_);
     was_answered_ = listing_or || (!hub_.is_offline && listing_or.error().code != ErrorCode::kIoError);
     VITRO_TRY_ASSIGN(const RepoListing listing, std::move(listing_or));
     VITRO_TRY_ASSIGN(const std::vector<Wanted> files, ask_for_files(listing));
@@ -53,12 +56,12 @@ class HubPull {
 
  private:
   /// Sizes and hashes of what a model needs, weights last.
-  Result<std::vector<Wanted>> ask_for_files(const RepoListing& listing) const {
-    VITRO_TRY_ASSIGN(std::vector<RepoFile> chosen, choose_files(hub_, listing, name_.wanted, http_));
+  Result<std::vector<Wanted>> ask_for_files(const RepoListing& listing) {
+    VITRO_TRY_ASSIGN(std::vector<RepoFile> chosen, choose_files(hub_, listing, name_.wanted, connection_));
     std::stable_partition(chosen.begin(), chosen.end(), [](const RepoFile& file) { return !is_weights(file.path); });
     std::vector<Wanted> out;
     for (const RepoFile& file : chosen) {
-      VITRO_TRY_ASSIGN(RemoteFile remote, stat_hub_file(hub_, listing, file, http_));
+      VITRO_TRY_ASSIGN(RemoteFile remote, stat_hub_file(hub_, listing, file, connection_));
       out.push_back({file.path, std::move(remote)});
     }
     return out;
@@ -80,8 +83,8 @@ class HubPull {
     }
     if (n_total_ > 0) {
       VITRO_TRY(check_room(cache_.root(), n_to_come));
-      const std::string licence = listing.licence.empty() ? "not told" : listing.licence;
-      say(events_, fmt::format("{}: {} to download; licence: {}", name_.repo, human_bytes(n_to_come), licence));
+      const std::string license = listing.license.empty() ? "not told" : listing.license;
+      say(events_, fmt::format("{}: {} to download; licence: {}", name_.repo, human_bytes(n_to_come), license));
     }
     for (const Wanted& file : files) {
       VITRO_TRY(fetch(file));
@@ -98,6 +101,7 @@ class HubPull {
     options.on_progress = [this](const FetchProgress& progress) {
       if (events_.progress) events_.progress(n_done_ + progress.n_done, n_total_);
     };
+    options.on_check = events_.checking;
     options.on_notice = [&](const std::string& line) { say(events_, fmt::format("{}: {}", file.path, line)); };
     const auto fetched = fetch_file(file.remote, cache_.blob(name_.repo, file.remote.etag), options);
     if (!fetched) return fail(fetched.error().in(file.path));
@@ -109,7 +113,8 @@ class HubPull {
   const HfCache& cache_;
   const Hub hub_;
   const PullEvents& events_;
-  HttpOptions http_;
+  const HttpOptions http_;
+  HttpConnection connection_;  ///< of all questions before the bytes
   bool was_answered_ = false;
   uint64_t n_done_ = 0;   ///< bytes of files that are through
   uint64_t n_total_ = 0;  ///< bytes of all that were missing

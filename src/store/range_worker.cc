@@ -16,11 +16,7 @@ constexpr uint64_t kFirstChunk = uint64_t{512} << 10;
 }  // namespace
 
 Status check_answer(const HttpResponse& response, const RemoteFile& file, HttpRange range) {
-  if (response.header("content-type").starts_with("text/html") && !file.url.ends_with(".html")) {
-    return fail(ErrorCode::kCorrupt,
-                "the server sends a web page instead of the file; is there a login page in the network, or a wrong "
-                "address?");
-  }
+  if (!file.url.ends_with(".html")) VITRO_TRY(check_no_page(response));
   if (response.status == 200) {
     if (range.begin != 0 || range.end != file.n_bytes)
       return fail(ErrorCode::kUnsupported, "the server sends no ranges");

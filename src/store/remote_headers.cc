@@ -22,13 +22,16 @@ constexpr uint64_t kMaxHeaderBytes = uint64_t{256} << 20;
 
 bool is_safetensors(std::string_view path) { return path.ends_with(".safetensors"); }
 bool is_gguf(std::string_view path) { return path.ends_with(".gguf"); }
-bool is_description(std::string_view path) { return path.ends_with("config.json") || path.ends_with(".index.json"); }
+/// One of the files that a description is read from.
+bool is_told_by_headers(std::string_view path) {
+  return is_safetensors(path) || is_gguf(path) || path.ends_with("config.json") || path.ends_with(".index.json");
+}
 
 /// One file of the repository, fetched from its beginning on.
 class Beginning {
  public:
-  Beginning(const Hub& hub, RemoteFile file, const HttpOptions& http)
-      : hub_(hub), file_(std::move(file)), http_(http) {}
+  Beginning(const Hub& hub, RemoteFile file, HttpConnection& connection)
+      : hub_(hub), file_(std::move(file)), connection_(connection) {}
 
   /// At least the first `n_bytes`, or the whole file if it is shorter.
   Status reach(uint64_t n_bytes) {
@@ -40,7 +43,7 @@ class Beginning {
     if (range.end <= range.begin) return {};
     const HttpRequest request{.url = file_.url, .range = range, .bearer_token = hub_.token};
     const auto check = [&](const HttpResponse& head) { return check_answer(head, file_, range); };
-    VITRO_TRY_ASSIGN(const HttpText answer, get_text(request, range.end - range.begin, http_, check));
+    VITRO_TRY_ASSIGN(const HttpText answer, get_text(request, range.end - range.begin, connection_, check));
     if (!answer.response.is_success()) return fail(http_error(answer.response));
     if (answer.text.size() != range.end - range.begin) {
       return fail(ErrorCode::kIoError, "{}: {} bytes came in place of the {} that were asked for",
@@ -57,7 +60,7 @@ class Beginning {
  private:
   const Hub& hub_;
   RemoteFile file_;
-  const HttpOptions& http_;
+  HttpConnection& connection_;
   std::string bytes_;
 };
 
@@ -91,8 +94,8 @@ Status write_with_hole(const fs::path& path, const Beginning& file) {
               error.message());
 }
 
-Status fetch_header(const Hub& hub, RemoteFile remote, const fs::path& target, const HttpOptions& http) {
-  Beginning file(hub, std::move(remote), http);
+Status fetch_header(const Hub& hub, RemoteFile remote, const fs::path& target, HttpConnection& connection) {
+  Beginning file(hub, std::move(remote), connection);
   if (is_safetensors(target.native())) {
     VITRO_TRY(reach_safetensors_header(&file));
   } else if (is_gguf(target.native())) {
@@ -100,22 +103,24 @@ Status fetch_header(const Hub& hub, RemoteFile remote, const fs::path& target, c
   } else {
     VITRO_TRY(file.reach(file.n_file_bytes()));
   }
-  std::error_code ignored;
-  fs::create_directories(target.parent_path(), ignored);
+  VITRO_TRY(make_folders(target.parent_path()));
   return write_with_hole(target, file);
 }
 
 }  // namespace
 
-Result<fs::path> fetch_headers(const HubName& name, const Hub& hub, const fs::path& folder, const HttpOptions& http) {
-  VITRO_TRY_ASSIGN(const RepoListing listing, list_repo(hub, name.repo, name.revision_or_default(), http));
-  VITRO_TRY_ASSIGN(const std::vector<RepoFile> chosen, choose_files(hub, listing, name.wanted, http));
+Result<fs::path> fetch_headers(const HubName& name, const Hub& hub, const fs::path& folder, HttpConnection& connection,
+                               const std::function<void(size_t n_done, size_t n_total)>& on_file) {
+  VITRO_TRY_ASSIGN(const RepoListing listing, list_repo(hub, name.repo, name.revision_or_default(), connection));
+  VITRO_TRY_ASSIGN(std::vector<RepoFile> files, choose_files(hub, listing, name.wanted, connection));
+  std::erase_if(files, [](const RepoFile& file) { return !is_told_by_headers(file.path); });
   fs::path to_open = folder;
-  for (const RepoFile& file : chosen) {
-    if (!is_description(file.path) && !is_safetensors(file.path) && !is_gguf(file.path)) continue;
-    VITRO_TRY_ASSIGN(RemoteFile remote, stat_hub_file(hub, listing, file, http));
-    VITRO_TRY(fetch_header(hub, std::move(remote), folder / file.path, http));
-    if (is_gguf(file.path) && to_open == folder) to_open = folder / file.path;
+  for (size_t i = 0; i < files.size(); ++i) {
+    const std::string& path = files[i].path;
+    VITRO_TRY_ASSIGN(RemoteFile remote, stat_hub_file(hub, listing, files[i], connection));
+    VITRO_TRY(fetch_header(hub, std::move(remote), folder / path, connection));
+    if (is_gguf(path) && to_open == folder) to_open = folder / path;
+    if (on_file) on_file(i + 1, files.size());
   }
   return to_open;
 }

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <map>
+#include <set>
+
 #include "formats/checkpoint.h"
 #include "testing/expect_error.h"
 #include "testing/gguf_writer.h"
@@ -29,7 +32,10 @@ HubServer& server() {
 
 Hub hub(const std::string& behaviour) { return {server().endpoint(behaviour), ""}; }
 
-HttpOptions quick() { return {.connect_s = 5, .stall_s = 5, .n_tries = 2, .first_wait_s = 0.01}; }
+HttpConnection& quick() {
+  static HttpConnection connection({.connect_s = 5, .stall_s = 5, .n_tries = 2, .first_wait_s = 0.01});
+  return connection;
+}
 
 /// Bytes that were asked for of the store's files.
 uint64_t asked_bytes(const std::string& id) {
@@ -56,6 +62,17 @@ class RemoteHeaders : public ::testing::Test {
     server().add("a/gguf/model-f32.gguf", gguf.bytes());
   }
 };
+
+TEST_F(RemoteHeaders, TakeOneConnectionAndTellOfEachFile) {
+  TempFolder folder;
+  std::vector<std::pair<size_t, size_t>> told;
+  const auto on_file = [&](size_t n_done, size_t n_total) { told.emplace_back(n_done, n_total); };
+  ASSERT_TRUE(fetch_headers({.repo = "a/tensors"}, hub("id=one"), folder.path(), quick(), on_file));
+  EXPECT_EQ(told, (std::vector<std::pair<size_t, size_t>>{{1, 2}, {2, 2}}));
+  std::map<std::string, std::set<std::string>> clients;
+  for (const HubServer::Request& request : server().log("one")) clients[request.host].insert(request.client);
+  EXPECT_EQ(clients.at("127.0.0.1").size(), 1U);
+}
 
 TEST_F(RemoteHeaders, ReadAsTheWholeModel) {
   for (const char* repo : {"a/tensors", "a/gguf"}) {

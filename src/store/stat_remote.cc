@@ -71,10 +71,7 @@ Result<uint64_t> read_size(std::string_view text) {
 }
 
 Result<RemoteFile> read_metadata(const HttpResponse& response, const std::string& url) {
-  if (response.redirect_to.empty() && response.header("content-type").starts_with("text/html")) {
-    return fail(ErrorCode::kCorrupt,
-                "answers with a web page, not a file; is there a login page in the network, or a wrong HF_ENDPOINT?");
-  }
+  if (response.redirect_to.empty()) VITRO_TRY(check_no_page(response));
   RemoteFile file{url, response.redirect_to.empty() ? response.url : response.redirect_to};
   const std::string_view linked = response.header("x-linked-etag");
   file.etag = bare_etag(linked.empty() ? response.header("etag") : linked);
@@ -92,9 +89,8 @@ Result<RemoteFile> read_metadata(const HttpResponse& response, const std::string
 }
 
 /// Answers that may pass are asked for again.
-Result<HttpResponse> ask_remote(const HttpRequest& request, const HttpOptions& http) {
-  HttpConnection connection(http);
-  Retry retry(http);
+Result<HttpResponse> ask_remote(const HttpRequest& request, HttpConnection& connection) {
+  Retry retry(connection.options());
   while (true) {
     VITRO_TRY_ASSIGN(HttpResponse response, follow(connection, request, Redirects::kSameOrigin));
     if (!is_passing(response)) return response;
@@ -105,12 +101,12 @@ Result<HttpResponse> ask_remote(const HttpRequest& request, const HttpOptions& h
 
 /// Asks on from host to host, for mirrors send to others, until an answer tells of the file. The commit is the one that
 /// the first of them told.
-Result<HttpResponse> ask_until_told(HttpRequest request, const HttpOptions& http) {
+Result<HttpResponse> ask_until_told(HttpRequest request, HttpConnection& connection) {
   constexpr int kMaxHosts = 5;
   const std::string where = url_for_people(request.url);
   std::string commit;
   for (int i = 0; i < kMaxHosts; ++i) {
-    VITRO_TRY_ASSIGN(HttpResponse response, ask_remote(request, http));
+    VITRO_TRY_ASSIGN(HttpResponse response, ask_remote(request, connection));
     if (commit.empty()) commit = response.header("x-repo-commit");
     const bool is_told = response.redirect_to.empty() || !response.header("x-linked-etag").empty();
     if (response.end == HttpEnd::kWhole && !commit.empty()) response.headers.emplace_back("x-repo-commit", commit);
@@ -121,6 +117,12 @@ Result<HttpResponse> ask_until_told(HttpRequest request, const HttpOptions& http
 }
 
 }  // namespace
+
+Status check_no_page(const HttpResponse& response) {
+  if (!response.header("content-type").starts_with("text/html")) return {};
+  return fail(ErrorCode::kCorrupt,
+              "the server answers with a web page; is there a login page in the network, or a wrong HF_ENDPOINT?");
+}
 
 Error http_error(const HttpResponse& response) {
   const std::string where = url_for_people(response.url);
@@ -140,9 +142,9 @@ Error http_error(const HttpResponse& response) {
                       asked_wait(response))};
 }
 
-Result<RemoteFile> stat_remote(const std::string& url, const std::string& token, const HttpOptions& http) {
+Result<RemoteFile> stat_remote(const std::string& url, const std::string& token, HttpConnection& connection) {
   const HttpRequest request{.url = url, .is_head = true, .bearer_token = token};
-  VITRO_TRY_ASSIGN(const HttpResponse response, ask_until_told(request, http));
+  VITRO_TRY_ASSIGN(const HttpResponse response, ask_until_told(request, connection));
   const bool is_answer = response.is_success() || !response.redirect_to.empty();
   if (response.end != HttpEnd::kWhole || !is_answer) return fail(http_error(response));
   auto file = read_metadata(response, url);

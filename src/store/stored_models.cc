@@ -5,8 +5,8 @@
 #include <set>
 
 #include "base/cache_folder.h"
+#include "base/read_file.h"
 #include "formats/checkpoint.h"
-#include "formats/mapped_file.h"
 #include "formats/tensor_table.h"
 #include "store/model_card.h"
 #include "store/names.h"
@@ -32,8 +32,8 @@ std::string license_of_gguf(const GgufFile& file) {
 }
 
 std::string license_of_folder(const fs::path& folder) {
-  const auto readme = MappedFile::open(folder / "README.md", LoadMode::kRead);
-  return readme ? license_of_card(readme->text()) : "";
+  const auto readme = read_beginning(folder / "README.md", kMaxFrontMatter);
+  return readme ? license_of_card(*readme) : "";
 }
 
 /// Fills in what the files themselves tell.

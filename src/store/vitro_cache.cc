@@ -2,9 +2,8 @@
 
 #include <system_error>
 
+#include "base/read_file.h"
 #include "base/write_file.h"
-#include "formats/mapped_file.h"
-#include "store/hasher.h"
 
 namespace vitro {
 namespace fs = std::filesystem;
@@ -36,14 +35,13 @@ fs::path record_path(const KnownModel& model, const fs::path& cache) {
 
 fs::path known_lock(const fs::path& cache) { return cache / ".fetch.lock"; }
 
-Result<std::string> sha256_of(const fs::path& path) {
-  constexpr size_t kPiece = size_t{1} << 24;
-  VITRO_TRY_ASSIGN(const MappedFile file, MappedFile::open(path));
-  Hasher hasher(HashKind::kSha256, file.bytes().size());
-  for (size_t at = 0; at < file.bytes().size(); at += kPiece) {
-    hasher.add(file.text().substr(at, kPiece));
-    file.release(at, kPiece);
-  }
+Result<std::string> sha256_of(const fs::path& path, const HashWatch& watch) {
+  VITRO_TRY_ASSIGN(const UniqueFd file, open_to_read(path));
+  std::error_code error;
+  const uintmax_t n_bytes = fs::file_size(path, error);
+  if (error) return fail(ErrorCode::kIoError, "{}: cannot be read: {}", path.string(), error.message());
+  Hasher hasher(HashKind::kSha256, n_bytes);
+  VITRO_TRY(hasher.add_file(file, path, n_bytes, watch));
   return hasher.finish();
 }
 
@@ -54,13 +52,17 @@ bool is_here(const KnownModel& model, const fs::path& cache) {
   return true;
 }
 
-Result<bool> is_right(const KnownModel& model, const fs::path& cache) {
+Result<bool> is_right(const KnownModel& model, const fs::path& cache, const HashWatch& watch) {
   if (!is_here(model, cache)) return false;
-  const auto record = MappedFile::open(record_path(model, cache), LoadMode::kRead);
-  if (record && record->text() == record_of(model)) return true;
+  const std::string expected = record_of(model);
+  if (read_small_file(record_path(model, cache), expected.size()) == expected) return true;
+  uint64_t n_done = 0;
+  HashWatch of_file = watch;
+  if (watch.on_bytes) of_file.on_bytes = [&](uint64_t n, uint64_t) { watch.on_bytes(n_done + n, model.n_bytes()); };
   for (const KnownFile& file : model.files) {
-    VITRO_TRY_ASSIGN(const std::string sum, sha256_of(file_path(model, file, cache)));
+    VITRO_TRY_ASSIGN(const std::string sum, sha256_of(file_path(model, file, cache), of_file));
     if (sum != file.sha256) return false;
+    n_done += file.n_bytes;
   }
   const Status ignored = write_record(model, cache);  // without it they are summed again next time
   return true;

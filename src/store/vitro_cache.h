@@ -6,14 +6,16 @@
 #include <string>
 
 #include "base/result.h"
+#include "store/hasher.h"
 #include "store/known_models.h"
 
 namespace vitro {
 
 /// All files are there with their sizes. Bytes are not looked at.
 bool is_here(const KnownModel& model, const std::filesystem::path& cache);
-/// As is_here, and the sums are right: as recorded, else by reading the files (they are recorded then). IoError.
-Result<bool> is_right(const KnownModel& model, const std::filesystem::path& cache);
+/// As is_here, and the sums are right: as recorded, else by reading the files (they are recorded then). The bytes that
+/// `watch` is told of are the model's. IoError, Cancelled.
+Result<bool> is_right(const KnownModel& model, const std::filesystem::path& cache, const HashWatch& watch = {});
 
 /// Where a model's file lies, and its record.
 std::filesystem::path file_path(const KnownModel& model, const KnownFile& file, const std::filesystem::path& cache);
@@ -23,7 +25,7 @@ std::filesystem::path known_lock(const std::filesystem::path& cache);
 /// Writes the record. IoError.
 Status write_record(const KnownModel& model, const std::filesystem::path& cache);
 
-/// SHA-256 of a file in lower-case hexadecimal. IoError.
-Result<std::string> sha256_of(const std::filesystem::path& path);
+/// SHA-256 of a file in lower-case hexadecimal. IoError, Cancelled.
+Result<std::string> sha256_of(const std::filesystem::path& path, const HashWatch& watch);
 
 }  // namespace vitro

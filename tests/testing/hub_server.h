@@ -85,20 +85,21 @@ class HubServer {
   }
 
   struct Request {
-    std::string method, host, path, status, token, range;
+    std::string method, host, path, status, token, range, client;
   };
   /// What was asked under the id, so far as it was answered.
   std::vector<Request> log(const std::string& id) const {
+    HttpConnection connection({});
     const auto answer =
-        get_text({.url = other_host() + "/log/" + id, .range = {}, .bearer_token = {}}, size_t{1} << 24, {});
+        get_text({.url = other_host() + "/log/" + id, .range = {}, .bearer_token = {}}, size_t{1} << 24, connection);
     if (!answer) ADD_FAILURE() << "no log: " << answer.error().message;
     std::istringstream lines(answer ? answer->text : "");
     std::vector<Request> out;
     for (std::string line; std::getline(lines, line);) {
       std::istringstream fields(line);
       Request request;
-      for (std::string* field :
-           {&request.method, &request.host, &request.path, &request.status, &request.token, &request.range}) {
+      for (std::string* field : {&request.method, &request.host, &request.path, &request.status, &request.token,
+                                 &request.range, &request.client}) {
         std::getline(fields, *field, '\t');
       }
       out.push_back(request);

@@ -91,7 +91,7 @@ class Handler(BaseHTTPRequestHandler):
         """Noted before the client can know of the answer."""
         if hasattr(self, "behaviour"):
             fields = [self.command, self.headers.get("Host", "").split(":")[0], self.path, str(code),
-                      self.headers.get("Authorization", ""), self.headers.get("Range", "")]
+                      self.headers.get("Authorization", ""), self.headers.get("Range", ""), str(self.client_address[1])]
             self.server.log[self.behaviour.get("id")].append("\t".join(fields) + "\n")
         super().send_response(code, message)
 
