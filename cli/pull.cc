@@ -7,6 +7,7 @@
 #include "cli/options.h"
 #include "cli/pull_progress.h"
 #include "cli/terminal.h"
+#include "embedded/embedded_model.h"
 #include "store/resolve.h"
 
 namespace vitro {
@@ -32,6 +33,7 @@ std::string footer() {
 }
 
 Result<Pulled> pull_one(const std::string& text, const Caches& caches) {
+  if (text == kEmbeddedModel) return Pulled{text, false};
   VITRO_TRY_ASSIGN(const ModelName name, find_name(text, caches));
   return pull_with_progress(name, caches);
 }
@@ -41,7 +43,8 @@ void print(const std::string& text, const Pulled& pulled, bool is_json) {
     put_json(Value(
         Value::Object{{"name", Value(text)}, {"path", Value(pulled.path.string())}, {"is_new", Value(pulled.is_new)}}));
   } else {
-    talk("{}: {}\n", text, pulled.is_new ? "fetched" : "is here");
+    const char* news = text == kEmbeddedModel ? "is part of this program" : pulled.is_new ? "fetched" : "is here";
+    talk("{}: {}\n", text, news);
     put("{}\n", pulled.path.string());
   }
   flush_output();

@@ -8,6 +8,7 @@
 #include "testing/hf_repo.h"
 #include "testing/hub_server.h"
 #include "testing/pty.h"
+#include "testing/random_model.h"
 #include "testing/run_program.h"
 #include "testing/shared_data.h"
 
@@ -71,13 +72,39 @@ TEST_F(PullCliTest, ATerminalNeedsNoPull) {
 }
 
 TEST_F(PullCliTest, ElsewhereItDoes) {
-  for (const char* command : {"run o/toy --ids 1", "tokenize o/toy x", "template o/toy -", "eval o/toy x",
+  for (const char* command : {"run o/toy --ids 1", "tokenize o/toy x", "template o/toy -", "chat o/toy", "eval o/toy x",
                               "tokenize /nonexistent x --diff o/toy"}) {
     const Ran ran = shell(vitro(std::string(command) + " 2>&1 </dev/null"));
     EXPECT_EQ(ran.code, 1) << command;
     EXPECT_NE(ran.out.find("vitro pull o/toy"), std::string::npos) << ran.out;
   }
   EXPECT_FALSE(fs::exists(repo("toy")));
+}
+
+TEST_F(PullCliTest, ChatsWithANamedModel) {
+  const fs::path model = write_random_model(folder_.path(), {.d_model = 64, .d_ff = 64, .vocab_size = 322});
+  server_.add("o/chat/model.gguf", contents_of(model));
+  write_file(folder_.path() / "template.jinja", "{% for m in messages %}{{ m.content }}{% endfor %}");
+  write_file(folder_.path() / "lines", "one\ntwo\n");
+  const std::string options = " --tokenizer " + repo_path("tests/data/tokens/llama3-like.tokenizer.json").string() +
+                              " --template " + home() + "/template.jinja --json --max-tokens 3 <" + home() +
+                              "/lines 2>/dev/null";
+  const Ran fetched = shell(vitro("chat o/chat --pull" + options));
+  EXPECT_EQ(fetched.code, 0);
+  EXPECT_EQ(std::count(fetched.out.begin(), fetched.out.end(), '\n'), 2) << fetched.out;
+  const Ran here = shell(vitro("chat o/chat" + options, "deny=500"));  // no server is asked
+  EXPECT_EQ(here.code, 0);
+  EXPECT_EQ(std::count(here.out.begin(), here.out.end(), '\n'), 2) << here.out;
+}
+
+TEST_F(PullCliTest, TheModelInTheProgramNeedsNoPull) {
+  const Ran pulled = shell(vitro("pull embedded 2>" + home() + "/talk", "deny=500"));
+  EXPECT_EQ(pulled.code, 0);
+  EXPECT_EQ(pulled.out, "embedded\n");  // what a command takes as MODEL
+  EXPECT_EQ(contents_of(folder_.path() / "talk"), "embedded: is part of this program\n");
+  const Ran removed = shell(vitro("models rm embedded --yes 2>&1"));
+  EXPECT_EQ(removed.code, 1);
+  EXPECT_NE(removed.out.find("is part of this program; there is nothing"), std::string::npos) << removed.out;
 }
 
 TEST_F(PullCliTest, DescriptionsAreReadFromHeadersAlone) {
@@ -151,12 +178,9 @@ TEST_F(PullCliTest, Listing) {
 TEST_F(PullCliTest, OneLineForWhatGoesWrong) {
   const std::string full = "bash -c 'ulimit -f 100; " + vitro("pull o/large") + "'";
   const std::pair<std::string, const char*> cases[] = {
-      {vitro("pull o/large", "html=1"), "web page"},
-      {vitro("pull o/large", "hash=wrong"), "sha256"},
-      {vitro("pull o/none"), "no such repository"},
-      {vitro("pull gated/x", "deny=403"), "HF_TOKEN"},
-      {vitro("pull o/large", "html=all"), "the hub's answer"},
-      {full, "File too large"},
+      {vitro("pull o/large", "html=1"), "web page"},   {vitro("pull o/large", "hash=wrong"), "sha256"},
+      {vitro("pull o/none"), "no such repository"},    {vitro("pull gated/x", "deny=403"), "HF_TOKEN"},
+      {vitro("pull o/large", "html=all"), "web page"}, {full, "File too large"},
   };
   for (const auto& [command, words] : cases) {
     const Ran ran = shell(command + " 2>&1 </dev/null");

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/nearest.h"
+#include "embedded/embedded_model.h"
 #include "formats/quote_name.h"
 
 namespace vitro {
@@ -37,6 +38,7 @@ bool is_plain_part(std::string_view part) {
 
 tl::unexpected<Error> fail_unknown(std::string_view text, std::vector<std::string> names) {
   for (const KnownModel& model : known_models()) names.emplace_back(model.name);
+  names.emplace_back(kEmbeddedModel);
   std::string near;
   for (const std::string& name : nearest_names(text, names, 3)) near += (near.empty() ? "" : " or ") + name;
   if (!near.empty())

@@ -33,6 +33,10 @@ bool must_be_path(std::string_view text) {
 }  // namespace
 
 Result<ModelName> find_name(std::string_view text, const Caches& caches) {
+  if (text == kEmbeddedModel) {
+    return fail(ErrorCode::kInvalidArgument, "{}: is part of this program; there is nothing to fetch or to remove",
+                text);
+  }
   const std::vector<std::string> here = caches.hf.repos();
   const bool is_here = std::binary_search(here.begin(), here.end(), text);
   if (is_here && find_known_model(text) == nullptr) return ModelName{nullptr, {.repo = std::string(text)}};

@@ -24,7 +24,7 @@ struct Resolved {
 Result<Resolved> resolve_model(std::string_view text, bool needs_weights, const Caches& caches);
 
 /// The name that the text is: a repository that is here under this very name (also one without an owner), else as
-/// parse_model_name.
+/// parse_model_name. InvalidArgument for the model in the program, which is in no cache.
 Result<ModelName> find_name(std::string_view text, const Caches& caches);
 
 /// The path of a model that is here, nothing if it is not. Errors as find_in_snapshot.

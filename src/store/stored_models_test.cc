@@ -110,6 +110,25 @@ TEST_F(StoredModelsTest, ListsFoldersWithTypeSizeAndLicence) {
   EXPECT_EQ(path_of("o/n@v2"), "");
 }
 
+// A terabyte in place of what is small: no more of it is read than the beginning.
+TEST_F(StoredModelsTest, ReadsNoMoreThanItNeeds) {
+  const HfRepo repo(caches_.hf.root(), "models--o--n");
+  const std::string card = "---\nlicense: mit\n---\n";
+  repo.add(kCommitA, "config.json", "{}").add(kCommitA, "model.safetensors", kWeights);
+  repo.add(kCommitA, "README.md", card).ref("main", kCommitA);
+  fs::resize_file(repo.blob(card), uint64_t{1} << 40);
+  ASSERT_NE(find("o/n"), nullptr);
+  EXPECT_EQ(find("o/n")->license, "mit");
+  fs::resize_file(repo.folder() / "refs/main", uint64_t{1} << 40);
+  expect_error(resolve_model("o/n", true, caches_), ErrorCode::kCorrupt, "refs/main: expected a commit");
+}
+
+TEST_F(StoredModelsTest, TheModelInTheProgramIsInNoCache) {
+  expect_error(find_name("embedded", caches_), ErrorCode::kInvalidArgument, "embedded: is part of this program");
+  expect_error(find_name("embeded", caches_), ErrorCode::kNotFound, "did you mean embedded?");
+  EXPECT_EQ(resolve_model("embedded", true, caches_)->path, "embedded");
+}
+
 TEST_F(StoredModelsTest, ListsGgufFiles) {
   const HfRepo repo(caches_.hf.root(), "models--o--n");
   repo.add(kCommitA, "m-Q4_1.gguf", gguf("apache-2.0")).ref("main", kCommitA);
