@@ -192,6 +192,14 @@ TEST_F(PullCliTest, OneLineForWhatGoesWrong) {
   EXPECT_FALSE(fs::exists(repo("large") / "refs"));
 }
 
+TEST_F(PullCliTest, WithoutRoomNothingIsMade) {
+  const Ran ran = shell(vitro("pull o/large 2>&1", "longer=1152921504606846976"));
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_NE(ran.out.find("no space: "), std::string::npos) << ran.out;
+  EXPECT_EQ(std::count(ran.out.begin(), ran.out.end(), '\n'), 1) << ran.out;
+  EXPECT_FALSE(fs::exists(folder_.path() / "hub"));
+}
+
 TEST_F(PullCliTest, ACircleInTheCache) {
   fs::create_directories(repo("toy") / "snapshots");
   fs::create_directories(repo("toy") / "refs");

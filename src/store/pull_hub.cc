@@ -44,7 +44,6 @@ class HubPull {
     was_answered_ = listing_or || (!hub_.is_offline && listing_or.error().code != ErrorCode::kIoError);
     VITRO_TRY_ASSIGN(const RepoListing listing, std::move(listing_or));
     VITRO_TRY_ASSIGN(const std::vector<Wanted> files, ask_for_files(listing));
-    VITRO_TRY(cache_.prepare(name_.repo, listing.commit));
     VITRO_TRY_ASSIGN(const bool is_new, fetch_missing(listing, files));
     VITRO_TRY(cache_.write_ref(name_.repo, listing.revision, listing.commit));
     VITRO_TRY_ASSIGN(fs::path path, find_in_snapshot(cache_, name_, listing.commit, true));
@@ -81,11 +80,11 @@ class HubPull {
       n_to_come = checked_add(n_to_come, n_missing_bytes(paths, file.remote.n_bytes)).value_or(UINT64_MAX);
       if (!is_here(file)) n_total_ = checked_add(n_total_, file.remote.n_bytes).value_or(UINT64_MAX);
     }
-    if (n_total_ > 0) {
-      VITRO_TRY(check_room(cache_.root(), n_to_come));
-      const std::string license = listing.license.empty() ? "not told" : listing.license;
+    if (n_total_ > 0) VITRO_TRY(check_room(cache_.root(), n_to_come));
+    VITRO_TRY(cache_.prepare(name_.repo, listing.commit));
+    const std::string license = listing.license.empty() ? "not told" : listing.license;
+    if (n_total_ > 0)
       say(events_, fmt::format("{}: {} to download; licence: {}", name_.repo, human_bytes(n_to_come), license));
-    }
     for (const Wanted& file : files) {
       VITRO_TRY(fetch(file));
       VITRO_TRY(cache_.link(name_.repo, listing.commit, file.path, file.remote.etag));

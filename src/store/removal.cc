@@ -74,6 +74,10 @@ class RepoRemoval {
       : cache_(cache), name_(name), folder_(cache.repo_folder(name.repo)) {}
 
   Result<Removal> all() const {
+    if (fs::is_symlink(status_of(folder_))) {
+      return fail(ErrorCode::kInvalidArgument, "{}: is a link that no tool made, and stays; remove it yourself",
+                  folder_.string());
+    }
     if (!fs::is_directory(status_of(folder_))) return fail_absent(name_.repo);
     return removal_of({tree_of(folder_ / "refs"), tree_of(folder_ / "snapshots"), tree_of(folder_)});
   }

@@ -138,11 +138,14 @@ class RepoReader {
   /// Blobs alone: a download that was never finished.
   void add_unfinished() {
     StoredModel model{.name = repo_, .path = cache_.repo_folder(repo_)};
+    model.problem = fmt::format("not finished; 'vitro pull {}' goes on", repo_);
+    for (const char* part : {"blobs", "snapshots"}) {
+      if (const Status status = cache_.check_folder(model.path / part); !status) model.problem = status.error().message;
+    }
     std::error_code error;
     for (fs::directory_iterator it(model.path / "blobs", error), end; !error && it != end; it.increment(error)) {
       model.n_bytes += blobs_.add(it->path());
     }
-    model.problem = fmt::format("not finished; 'vitro pull {}' goes on", repo_);
     out_.push_back(std::move(model));
   }
 

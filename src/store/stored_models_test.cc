@@ -195,6 +195,10 @@ TEST_F(StoredModelsTest, UnfinishedAndBrokenOnesAreListedAsSuch) {
   page.add(kCommitA, "config.json", "{}")
       .add(kCommitA, "model.safetensors", "<!DOCTYPE html><html></html>")
       .ref("main", kCommitA);
+  const HfRepo round(caches_.hf.root(), "models--o--round");
+  fs::remove(round.folder() / "blobs");
+  fs::create_symlink("blobs", round.folder() / "blobs");
+  EXPECT_NE(problem_of("o/round").find("blobs: links in a circle"), std::string::npos) << problem_of("o/round");
   ASSERT_NE(find("o/unfinished"), nullptr);
   EXPECT_EQ(find("o/unfinished")->n_bytes, 4U);
   EXPECT_NE(problem_of("o/unfinished").find("not finished"), std::string::npos);
@@ -321,6 +325,7 @@ TEST_F(StoredModelsTest, RemovesNothingThroughLinks) {
   for (const char* name : {"o/n", "o/n@main:config.json"}) {
     EXPECT_FALSE(plan(name).has_value()) << name;
   }
+  expect_error(plan("o/n"), ErrorCode::kInvalidArgument, "models--o--n: is a link");
   fs::remove(caches_.hf.root() / "models--o--n");
   const HfRepo inner(caches_.hf.root(), "models--o--n");
   inner.ref("main", kCommitA);
