@@ -36,19 +36,28 @@ Result<std::filesystem::path> path_of(const Resolved& resolved, const ModelSearc
   return std::move(pulled.path);
 }
 
-/// fetch_headers that ctrl-C stops in good order, so that its folder goes.
-Result<std::filesystem::path> fetch_headers_in_sight(const HubName& name, const Hub& hub,
-                                                     const std::filesystem::path& folder) {
+/// The headers of a model on the hub, in a folder of their own.
+Result<LocatedDescription> fetch_description(const ModelName& name, const HttpOptions& http) {
+  VITRO_TRY_ASSIGN(const Hub hub, hub_from_environment(hf_home()));
+  VITRO_TRY_ASSIGN(WorkFolder folder, WorkFolder::make(std::filesystem::temp_directory_path(), "vitro-headers-"));
+  talk("{}: not here; reading its headers from the hub\n", to_string(name));
+  HttpConnection connection(http);
+  Progress progress(name.hub.repo + " (headers)");
+  const auto on_file = [&](size_t n_done, size_t n_total) {
+    progress.update(static_cast<int64_t>(n_done), static_cast<int64_t>(n_total));
+  };
+  VITRO_TRY_ASSIGN(std::filesystem::path path, fetch_headers(name.hub, hub, folder.path(), connection, on_file));
+  return LocatedDescription{std::move(path), std::move(folder)};
+}
+
+/// The same; ctrl-C stops it in good order from before the folder is made, so that the folder goes.
+Result<LocatedDescription> fetch_description_in_sight(const ModelName& name) {
   HttpOptions http;
   http.is_cancelled = [] { return is_interrupted(); };
   catch_interrupt();
-  HttpConnection connection(http);
-  Progress progress(name.repo + " (headers)");
-  auto path = fetch_headers(name, hub, folder, connection, [&](size_t n_done, size_t n_total) {
-    progress.update(static_cast<int64_t>(n_done), static_cast<int64_t>(n_total));
-  });
+  auto located = fetch_description(name, http);
   release_interrupt();
-  return path;
+  return located;
 }
 
 }  // namespace
@@ -69,11 +78,7 @@ Result<LocatedDescription> locate_description(const std::string& model, const Mo
     VITRO_TRY_ASSIGN(std::filesystem::path path, path_of(resolved, search, caches));
     return LocatedDescription{std::move(path)};
   }
-  VITRO_TRY_ASSIGN(const Hub hub, hub_from_environment(hf_home()));
-  VITRO_TRY_ASSIGN(WorkFolder folder, WorkFolder::make(std::filesystem::temp_directory_path(), "vitro-headers-"));
-  talk("{}: not here; reading its headers from the hub\n", to_string(*resolved.name));
-  VITRO_TRY_ASSIGN(std::filesystem::path path, fetch_headers_in_sight(resolved.name->hub, hub, folder.path()));
-  return LocatedDescription{std::move(path), std::move(folder)};
+  return fetch_description_in_sight(*resolved.name);
 }
 
 }  // namespace vitro
