@@ -2,7 +2,7 @@
 """Trains the model that the binary carries: Llama family, byte-level BPE, about a million parameters, public-domain English.
 
     apt-get install python3-torch libopenblas0-pthread
-    /usr/bin/python3 tools/train_embedded.py --output build/embedded/model --steps 9000
+    /usr/bin/python3 tools/train_embedded.py --output build/embedded/model   # about an hour on one core
 
 Writes a Hugging Face folder: config.json, tokenizer.json (made by `vitro tokenizer train` on the training part), and
 model.safetensors in bfloat16. The texts: tools/embedded_corpus.py. What was tried, and what came out: docs/embedded-model.md.
@@ -287,13 +287,13 @@ def parse_args() -> argparse.Namespace:
     add("--work", type=Path, default=Path("build/embedded"), help="downloads and tokenizers (default: %(default)s)")
     add("--text", type=Path, default=Path("../shared/data/text"), help="botchan.txt, tinyshakespeare.txt (default: %(default)s)")
     add("--vitro", type=Path, default=Path("build/release/vitro"))
-    add("--vocab", type=int, default=1024)
-    add("--width", type=int, default=128)
-    add("--depth", type=int, default=4)
+    add("--vocab", type=int, default=4096)
+    add("--width", type=int, default=112)
+    add("--depth", type=int, default=3)
     add("--heads", type=int, default=4)
     add("--kv-heads", type=int, default=4)
-    add("--d-ff", type=int, default=352)
-    add("--steps", type=int, default=9000)
+    add("--d-ff", type=int, default=320)
+    add("--steps", type=int, default=7500)
     add("--minutes", type=float, default=0, help="end by the clock, if that comes before --steps")
     add("--batch", type=int, default=8, help="windows of 256 tokens a step")
     add("--optimizer", choices=["muon", "adamw"], default="muon")
@@ -301,7 +301,7 @@ def parse_args() -> argparse.Namespace:
     add("--embedding-lr", type=float, default=0.003)
     add("--weight-decay", type=float, default=0.01)
     add("--warm-up", type=int, default=100)
-    add("--decay", type=float, default=0.4, help="the last part of the steps, in which the rate falls")
+    add("--decay", type=float, default=0.5, help="the last part of the steps, in which the rate falls")
     add("--seed", type=int, default=1)
     add("--threads", type=int, default=1)
     add("--log-every", type=int, default=100)
