@@ -41,9 +41,12 @@ int ChatRepl::run() {
     const std::string_view prompt = input_.is_open() ? ". " : "> ";
     is_over_ = !take(lines_.read(prompt));
   }
+  if (is_stopped()) return 1;
   finish_input();
-  return (has_failed_ || is_interrupted()) && !lines_.is_interactive() ? 1 : 0;
+  return (has_failed_ || is_stopped()) && !lines_.is_interactive() ? 1 : 0;
 }
+
+bool ChatRepl::is_stopped() const { return is_interrupted() && !lines_.is_interactive(); }
 
 void ChatRepl::finish_input() {
   const Result<std::optional<ChatInput>> rest = input_.finish();
@@ -117,7 +120,7 @@ void ChatRepl::say(const std::string& text) {
 template <class Turn>
 void ChatRepl::turn(Turn&& turn) {
   catch_interrupt();
-  forget_interrupt();
+  if (lines_.is_interactive()) forget_interrupt();
   if (view_.shows_prompt) {
     chat_.options().on_prompt = [this](const ChatPrompt& prompt) { show_prompt(prompt); };
   }
@@ -126,7 +129,7 @@ void ChatRepl::turn(Turn&& turn) {
       turn([&](const GeneratedToken& token) { return stream.show(token); },
            [&](int64_t n_done, int64_t n_total) { return stream.show_progress(n_done, n_total); });
   stream.end(reply.has_value());
-  is_over_ = is_interrupted() && !lines_.is_interactive();  // who stops a script stops all of it
+  is_over_ = is_stopped();
   if (!reply) return fail_with(reply.error());
   report(*reply);
 }

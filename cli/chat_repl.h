@@ -33,6 +33,7 @@ class ChatRepl {
   bool take(const TypedLine& line);
   bool take(const ChatInput& input);
   void finish_input();
+  bool is_stopped() const;  ///< by ctrl-C, at any time: who stops a script stops all of it
   void run_command(const ChatInput& input);
   void say(const std::string& text);
   template <class Turn>

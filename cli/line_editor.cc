@@ -24,7 +24,8 @@ class PlainReader : public LineReader {
  public:
   explicit PlainReader(bool is_person) : is_person_(is_person) {}
   TypedLine read(std::string_view prompt) override {
-    release_interrupt();  // ctrl-C ends the program here, as everywhere
+    release_interrupt();                             // ctrl-C ends the program here, as everywhere
+    if (!is_person_ && is_interrupted()) return {};  // it came just before
     if (is_person_) talk("{}", prompt);
     std::string text;
     const bool is_any = !is_broken_ && next_line(stdin, text);

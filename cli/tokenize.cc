@@ -112,11 +112,6 @@ Result<std::unique_ptr<Tokenizer>> load(const Options& options) {
   return open_tokenizer(options.model, options.encoding);
 }
 
-/// True if MODEL tells by itself how it cuts texts: then it can be read with the name of no encoding, too.
-bool is_encoding_ignored(const Options& options) {
-  return !options.encoding.empty() && open_tokenizer(options.model, "no encoding").has_value();
-}
-
 Result<std::string> jsonl_answer(const Tokenizer& tokenizer, std::string_view line, const Options& options) {
   if (line.size() > kMaxLineBytes) return fail(ErrorCode::kInvalidArgument, "a line longer than 64 MiB");
   VITRO_TRY_ASSIGN(const Value value, parse_json(line, "line"));
@@ -236,10 +231,9 @@ int tokenize_command(std::span<const std::string> args) {
   if (const std::optional<int> exit_code = parse_args(app, kName, args)) return *exit_code;
   if (const Status status = locate(options); !status) return report_error(kName, status.error());
   const Result<std::unique_ptr<Tokenizer>> tokenizer = load(options);
-  if (!tokenizer) return report_error(kName, tokenizer.error());
-  if (is_encoding_ignored(options)) {
-    talk("vitro tokenize: --encoding is for a file of ranks (tiktoken), and {} is none; leave it out\n", options.model);
-    return 2;
+  if (!tokenizer) {
+    report_error(kName, tokenizer.error());
+    return !options.encoding.empty() && tokenizer.error().code == ErrorCode::kInvalidArgument ? 2 : 1;
   }
   if (options.as_jsonl) return run_jsonl(**tokenizer, options);
   if (options.ids) return run_ids(**tokenizer, options);

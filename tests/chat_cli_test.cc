@@ -1,8 +1,14 @@
 // `vitro chat` as a person and as a script meet it: a terminal of its own, and pipes. The model is random: what it says
 // does not matter here.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <csignal>
 #include <sstream>
 
 #include "formats/json.h"
@@ -21,6 +27,8 @@ constexpr const char* kTemplate =
     "<s>{{ m.role }}: {{ m.content }}<|end|>\n"
     "{%- endfor -%}\n"
     "{%- if add_generation_prompt -%}<s>assistant: {% endif %}";
+
+constexpr int kPipeBytes = 4096;
 
 /// The editor shows its prompt a moment before it takes the terminal; what is typed before that is the terminal's.
 void expect_prompt(Pty& person) {
@@ -173,6 +181,46 @@ TEST_F(ChatCli, ControlCStopsTheReplyNotTheProgram) {
   person.type("\x03");
   EXPECT_EQ(person.wait(), 0);
   EXPECT_EQ(person.rest().find("tokens at"), std::string::npos) << person.rest();
+}
+
+// The first reply is longer than the pipe, so the signal comes when it is complete and its report still being written.
+TEST_F(ChatCli, ControlCBetweenTwoPromptsOfAScriptStopsIt) {
+#ifndef F_SETPIPE_SZ
+  GTEST_SKIP() << "pipes have no size here";
+#else
+  std::string first;
+  while (first.size() < 3 * kPipeBytes) first += "The glass. ";
+  write_file(folder_.path() / "input", first + "\nsecond\n");
+  const std::string command =
+      "exec " + chat("--json --show-prompt --max-tokens 2 --context 20000") + " 2>/dev/null <" + file("input");
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  ASSERT_GE(::fcntl(ends[1], F_SETPIPE_SZ, kPipeBytes), kPipeBytes);
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    ::dup2(ends[1], STDOUT_FILENO);
+    ::close(ends[0]);
+    ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+    ::_exit(127);
+  }
+  ::close(ends[1]);
+  const auto n_waiting = [&] {
+    int n = 0;
+    return ::ioctl(ends[0], FIONREAD, &n) == 0 ? n : kPipeBytes;
+  };
+  for (int i = 0; i < 3000 && n_waiting() < kPipeBytes; ++i) ::usleep(10000);
+  EXPECT_EQ(::kill(pid, SIGINT), 0);
+  std::string out;
+  std::array<char, kPipeBytes> part{};
+  for (ssize_t n = 0; (n = ::read(ends[0], part.data(), part.size())) > 0;) {
+    out.append(part.data(), static_cast<size_t>(n));
+  }
+  ::close(ends[0]);
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+  EXPECT_EQ(std::count(out.begin(), out.end(), '\n'), 1) << out;
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 1) << status;
+#endif
 }
 
 TEST_F(ChatCli, HistoryComesBackInTheNextConversation) {

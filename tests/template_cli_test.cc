@@ -50,6 +50,21 @@ TEST_F(TemplateCli, WritesTheText) {
   EXPECT_EQ(text("T.jinja chat.json --tools tools.json"), "<user>Hi<assistant>Yo [2]<assistant>");
 }
 
+// As apply_chat_template chooses: tool_use where there are tools, else default.
+TEST_F(TemplateCli, ToolsChooseTheTemplateForTools) {
+  put("tokenizer_config.json",
+      R"({"bos_token":"<s>","chat_template":[{"name":"default","template":"{{ bos_token }}d"},)"
+      R"({"name":"tool_use","template":"{{ bos_token }}t{{ tools|length }}"}]})");
+  put("tools.json", "[{},{}]");
+  EXPECT_EQ(text(". chat.json"), "<s>d");
+  EXPECT_EQ(text(". chat.json --tools tools.json"), "<s>t2");
+  EXPECT_EQ(text(". chat.json --tools tools.json --name default"), "<s>d");
+  EXPECT_EQ(text(". chat.json --bos ''"), "d");
+  const std::string messages = R"({"messages":[{"role":"user","content":"Hi"}])";
+  EXPECT_EQ(text(". --jsonl", messages + "}\n" + messages + R"(,"kwargs":{"tools":[{}]}})"),
+            "{\"text\":\"<s>d\"}\n{\"text\":\"<s>t1\"}\n");
+}
+
 TEST_F(TemplateCli, WritesIdsInWhichWhatPeopleSaidStaysText) {
   std::filesystem::copy_file(repo_path("tests/data/tokens/llama3-like.tokenizer.json"),
                              folder_.path() / "tokenizer.json");

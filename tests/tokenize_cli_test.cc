@@ -181,6 +181,7 @@ TEST_F(TokenizeCli, OptionsWithoutEffectAreWrongUsage) {
   const std::string ranks = VITRO_BINARY " tokenize " + repo_path("tests/data/tokens/sources/ranks.tiktoken").string();
   EXPECT_EQ(shell(ranks + " hi --encoding cl100k_base 2>/dev/null").code, 0);
   EXPECT_EQ(shell(ranks + " hi --encoding unheard_of 2>/dev/null").code, 1);
+  EXPECT_EQ(shell(VITRO_BINARY " tokenize embedded hi --encoding cl100k_base 2>/dev/null").code, 2);
 }
 
 TEST_F(TokenizeCli, ContradictionsAreWrongUsage) {

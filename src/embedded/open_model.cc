@@ -7,7 +7,10 @@ Result<Checkpoint> open_checkpoint(const std::filesystem::path& model, const Ope
 }
 
 Result<std::unique_ptr<Tokenizer>> open_tokenizer(const std::filesystem::path& model, std::string_view encoding) {
-  return model == kEmbeddedModel ? load_embedded_tokenizer() : load_tokenizer(model, encoding);
+  if (model != kEmbeddedModel) return load_tokenizer(model, encoding);
+  if (encoding.empty()) return load_embedded_tokenizer();
+  return fail(ErrorCode::kInvalidArgument, "{}: an encoding is for a file of ranks (tiktoken); leave it out",
+              kEmbeddedModel);
 }
 
 Result<ChatFiles> open_chat_files(const std::filesystem::path& model) {

@@ -110,6 +110,13 @@ Result<TokenizerParts> read_vocabulary_files(const MappedFile& file, const Reque
   return read_vocab_and_merges(file.text(), merges.text(), settings);
 }
 
+/// A file of ranks does not say how it cuts texts; all others do.
+bool is_ranks(const MappedFile& file, FileKind kind) {
+  if (kind == FileKind::kGguf) return false;
+  if (kind != FileKind::kJson) return looks_like_ranks(file.text());
+  return is_vocabulary_name(file.path().filename().string()) && merges_beside(file.path()).empty();
+}
+
 Result<TokenizerParts> read_json_file(const MappedFile& file, const Request& request) {
   if (is_vocabulary_name(file.path().filename().string())) return read_vocabulary_files(file, request);
   return read_tokenizer_json_file(file);
@@ -138,6 +145,10 @@ Result<TokenizerParts> read_other_file(const MappedFile& file, const Request& re
 
 Result<TokenizerParts> read_file(const MappedFile& file, const Request& request) {
   const FileKind kind = sniff(file.bytes());
+  if (!request.encoding.empty() && !is_ranks(file, kind)) {
+    return fail(ErrorCode::kInvalidArgument,
+                "an encoding ({}) is for a file of ranks (tiktoken), and this is none; leave it out", request.encoding);
+  }
   if (kind == FileKind::kJson) return read_json_file(file, request);
   if (kind != FileKind::kGguf) return read_other_file(file, request);
   VITRO_TRY_ASSIGN(const GgufFile gguf, read_gguf(file.bytes(), file.path().string(), true));
