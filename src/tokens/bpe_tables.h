@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "tokens/character_starts.h"
 #include "tokens/merge_table.h"
+#include "tokens/mix_bits.h"
 #include "tokens/vocabulary.h"
 #include "tokens/word_table.h"
 
@@ -109,11 +110,7 @@ class BpeTables {
  private:
   static constexpr int kNeighbourBits = 20;
   static size_t neighbour_place(char32_t first, char32_t second) {
-    uint64_t x = (static_cast<uint64_t>(first) << 32) | second;
-    x *= 0x9E3779B97F4A7C15ULL;
-    x ^= x >> 32;
-    x *= 0xD6E8FEB86659FD93ULL;
-    return static_cast<size_t>(x >> (64 - kNeighbourBits));
+    return static_cast<size_t>(mix_bits(first, second) >> (64 - kNeighbourBits));
   }
 
   void find_byte_symbols();

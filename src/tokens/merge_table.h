@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "tokens/mix_bits.h"
 #include "tokens/tokenizer.h"
 
 namespace vitro {
@@ -42,11 +43,7 @@ class MergeTable {
 
  private:
   static uint64_t hash_of(TokenId left, TokenId right) {
-    uint64_t x = (static_cast<uint64_t>(static_cast<uint32_t>(left)) << 32) | static_cast<uint32_t>(right);
-    x *= 0x9E3779B97F4A7C15ULL;
-    x ^= x >> 32;
-    x *= 0xD6E8FEB86659FD93ULL;
-    return x ^ (x >> 32);
+    return mix_bits(static_cast<uint32_t>(left), static_cast<uint32_t>(right));
   }
   size_t filter_word(uint64_t hash) const { return (hash >> 26) & (filter_.size() - 1); }
   const Merge* find_slot(TokenId left, TokenId right, uint64_t hash) const;

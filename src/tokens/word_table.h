@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "tokens/mix_bits.h"
 #include "tokens/tokenizer.h"
 
 namespace vitro {
@@ -33,24 +34,16 @@ struct WordKey {
     const size_t n = word.size();
     if (n >= 8) {
       head = load(0);
-      hash = mix(head ^ n);
-      for (size_t pos = 8; pos + 8 < n; pos += 8) hash = mix(hash ^ load(pos));
-      if (n > 8) hash = mix(hash ^ load(n - 8));
+      hash = mix_bits(head ^ n);
+      for (size_t pos = 8; pos + 8 < n; pos += 8) hash = mix_bits(hash ^ load(pos));
+      if (n > 8) hash = mix_bits(hash ^ load(n - 8));
     } else if (n >= 4) {
       head = load_half(0) | load_half(n - 4) << 32;
-      hash = mix(head ^ n);
+      hash = mix_bits(head ^ n);
     } else if (n > 0) {
       head = byte(0) | byte(n / 2) << 8 | byte(n - 1) << 16;
-      hash = mix(head ^ n);
+      hash = mix_bits(head ^ n);
     }
-  }
-
- private:
-  static uint64_t mix(uint64_t x) {
-    x *= 0x9E3779B97F4A7C15ULL;
-    x ^= x >> 32;
-    x *= 0xD6E8FEB86659FD93ULL;
-    return x ^ (x >> 32);
   }
 };
 
