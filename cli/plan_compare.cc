@@ -159,6 +159,9 @@ PlanReport compare_reports(std::span<const PlanReport> reports) {
     out.title += (out.title.empty() ? "" : " and ") + report.title;
     out.heads.insert(out.heads.end(), report.heads.begin(), report.heads.end());
     questions.push_back(report.question);
+    for (const std::string& note : report.notes) {
+      if (std::find(out.notes.begin(), out.notes.end(), note) == out.notes.end()) out.notes.push_back(note);
+    }
   }
   out.question = Value(Value::Object{{"kind", Value(std::string("comparison"))}, {"of", Value(std::move(questions))}});
   for (const PlanSection& section : reports.front().sections) out.tables.push_back(compare_section(reports, section));

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "base/letters.h"
-#include "cli/plan_report.h"
 
 namespace vitro {
 
@@ -36,10 +35,26 @@ Result<PlanDevice> catalogue_device(const PlanOptions& options, std::string_view
                  .compute = compute_type(*device, weight_type),
                  .n_devices = options.n_devices,
                  .efficiency = bound_efficiency()};
-  VITRO_TRY(check_machine(found.bound));
   found.usual = found.bound;
   found.usual.efficiency = usual_efficiency();
   return found;
+}
+
+std::string device_line(const PlanDevice& device) {
+  const Device& d = device.bound.device;
+  const PeakType compute = device.bound.compute;
+  const auto figure = [](const Figure& f, std::string_view unit) { return decimal_text(f.value, unit); };
+  const bool is_many = device.bound.n_devices > 1;
+  std::string line = is_many ? fmt::format("{} x ", device.bound.n_devices) : "";
+  line += fmt::format("{}: {}{}, {}", d.title.empty() ? d.name : d.title,
+                      decimal_text(static_cast<double>(d.n_bytes()), "B"), is_many ? " each" : "",
+                      figure(d.bandwidth, "B/s"));
+  if (d.peak(compute).is_known()) {
+    line += fmt::format(", {} {}{}", figure(d.peak(compute), "FLOP/s"), peak_type_name(compute),
+                        narrows_activations(compute) ? ", activations too" : "");
+  }
+  if (is_many && d.link.is_known()) line += fmt::format(", {} {}", d.link_name, figure(d.link, "B/s"));
+  return line;
 }
 
 }  // namespace
@@ -63,20 +78,13 @@ Result<Machine> usual_machine(const PlanDevice& device, const PlanModel& model, 
   return machine;
 }
 
-std::string device_line(const PlanDevice& device) {
+void add_device_lines(const PlanDevice& device, PlanReport* report) {
+  report->heads.push_back(device_line(device));
   const Device& d = device.bound.device;
-  const auto figure = [](const Figure& f, std::string_view unit) { return decimal_text(f.value, unit); };
-  const bool is_many = device.bound.n_devices > 1;
-  std::string line = is_many ? fmt::format("{} x ", device.bound.n_devices) : "";
-  line += fmt::format("{}: {}{}, {}, ", d.title.empty() ? d.name : d.title,
-                      decimal_text(static_cast<double>(d.n_bytes()), "B"), is_many ? " each" : "",
-                      figure(d.bandwidth, "B/s"));
-  const PeakType compute = device.bound.compute;
-  line += device.has_times() ? fmt::format("{} {}", figure(d.peak(compute), "FLOP/s"), peak_type_name(compute))
-                             : "no peak known: no times";
-  if (device.has_times() && narrows_activations(compute)) line += ", activations too";
-  if (is_many) line += fmt::format(", {} {}", d.link_name, figure(d.link, "B/s"));
-  return line;
+  if (!d.note.empty()) report->notes.push_back(fmt::format("{}: {}.", d.name, d.note));
+  if (const Status can_time = device.can_time(); !can_time) {
+    report->notes.push_back(fmt::format("No times: {}.", can_time.error().message));
+  }
 }
 
 }  // namespace vitro

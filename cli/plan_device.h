@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "cli/plan_model.h"
 #include "cli/plan_options.h"
+#include "cli/plan_report.h"
 #include "plan/fit.h"
 #include "plan/machine.h"
 #include "plan/roofline.h"
@@ -21,8 +22,8 @@ struct PlanDevice {
   Machine usual;  ///< as measured, or as public measurements say
   std::optional<MachineMeasurement> measurement = {};  ///< of "this"
   int64_t n_bytes() const { return bound.device.n_bytes(); }
-  /// False where no sheet gives a peak: memory and fits are told, times are not.
-  bool has_times() const { return vitro::has_times(bound); }
+  /// Errors of check_timed, where a figure is unknown: memory and fits are told, times are not.
+  Status can_time() const { return check_timed(bound); }
 };
 
 /// The name of the machine that vitro bench machine measured.
@@ -30,14 +31,14 @@ inline constexpr std::string_view kThisMachine = "this";
 /// In any case, as names of devices are.
 bool is_this_machine(std::string_view name);
 
-/// Nothing where none is asked for. NotFound names the nearest devices, or says how to measure this machine; errors of
-/// check_machine.
+/// Nothing where none is asked for. NotFound names the nearest devices, or says how to measure this machine.
 Result<std::optional<PlanDevice>> find_plan_device(const PlanModel& model, const PlanOptions& options,
                                                    const PlannedWeights& weights);
 /// The device as it runs weights of another type. NotFound: none is known to run them here.
 Result<Machine> usual_machine(const PlanDevice& device, const PlanModel& model, const PlanOptions& options,
                               const std::string& weight_type);
-/// "8 x NVIDIA H100 SXM5 80 GB: 85.9 GB, 3.35 TB/s, 989 TFLOP/s bf16 each; NVLink 4".
-std::string device_line(const PlanDevice& device);
+/// The device and its figures at the head of the report, "8 x NVIDIA H100 SXM5 80 GB: 85.9 GB each, 3.35 TB/s, 989
+/// TFLOP/s bf16, NVLink 4"; below it what a reader must know of them, and which figure is missing for times.
+void add_device_lines(const PlanDevice& device, PlanReport* report);
 
 }  // namespace vitro

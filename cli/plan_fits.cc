@@ -82,7 +82,7 @@ struct FormatRow {
   const std::optional<PlanDevice>& device;
   int64_t budget = 0;
 
-  bool has_times() const { return device && keeps_cache(model.config) && check_machine(device->bound); }
+  bool has_times() const { return device && keeps_cache(model.config) && device->can_time(); }
   Result<std::vector<PlanCell>> cells(const PlannedWeights& weights) const;
 
  private:

@@ -248,10 +248,8 @@ Status add_serving(const PlanModel& model, const PlannedWeights& weights, const 
   VITRO_TRY_ASSIGN(const std::optional<PlanDevice> device, find_plan_device(model, question.options, weights));
   VITRO_TRY(check_tensor_parallel(model.config, question.options.n_devices));
   std::optional<Times> times;
-  if (device) report->heads.push_back(device_line(*device));
-  const Status can_time = device ? check_machine(device->bound) : Status();
-  if (!can_time) report->heads.push_back("No times: " + can_time.error().message + ".");
-  if (device && can_time) {
+  if (device) add_device_lines(*device, report);
+  if (device && device->can_time()) {
     VITRO_TRY_ASSIGN(times, find_times(model.config, passes, work_of(model, weights, question.shape), *device));
     report->roofline = roofline(passes, *times, *device);
   }

@@ -22,7 +22,7 @@ WorkOf work_of(const PlanModel& model, const PlannedWeights& weights, const Infe
 /// The question with so many sequences.
 Serving serving_of(const InferenceQuestion& question, int64_t n_sequences);
 
-/// Adds work, times, fits and the roofline to the report. Errors of the catalogue and of check_machine.
+/// Adds work, times, fits and the roofline to the report. Errors of the catalogue.
 Status add_serving(const PlanModel& model, const PlannedWeights& weights, const InferenceQuestion& question,
                    PlanReport* report);
 

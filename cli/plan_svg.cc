@@ -125,9 +125,11 @@ double draw_section(const PlanSection& section, double y, SvgCanvas* canvas) {
 std::string plan_svg(const PlanReport& report) {
   SvgCanvas canvas;
   double y = kMargin;
-  for (const std::string& head : report.heads) {
-    canvas.text(kMargin, y + 10, fitting_text(head, kInner, kSmall), "dim");
-    y += 16;
+  for (const auto* lines : {&report.heads, &report.notes}) {
+    for (const std::string& line : *lines) {
+      canvas.text(kMargin, y + 10, fitting_text(line, kInner, kSmall), "dim");
+      y += 16;
+    }
   }
   y += 10;
   for (const PlanSection& section : report.sections) {

@@ -213,11 +213,10 @@ Status add_time(const PlanModel& model, const TrainingSpec& spec, const PlanOpti
     report->tables.push_back(figure_table(work_figures(work), fmt::format("{}; --gpu NAME gives times", counted)));
     return {};
   }
-  report->heads.push_back(device_line(*device));
+  add_device_lines(*device, report);
   report->sections[0].budget = plan_budget(options, device);
-  if (const Status can_time = check_machine(device->bound); !can_time) {
-    report->tables.push_back(
-        figure_table(work_figures(work), fmt::format("{}; no times: {}", counted, can_time.error().message)));
+  if (!device->can_time()) {
+    report->tables.push_back(figure_table(work_figures(work), counted));
     return {};
   }
   const Device& d = device->bound.device;

@@ -146,6 +146,58 @@ TEST(PlanCli, FusedTrainingKeepsLess) {
   EXPECT_EQ(kept(json_plan(run)) - kept(json_plan(run + "--recompute-product")), 2LL * 32 * 2048 * 11008);
 }
 
+// ---- figures that no sheet gives ----
+
+// Apple publishes no peaks (data/devices.json): memory and fits, no times, and which figure is missing.
+TEST(PlanCli, ADeviceWithoutAPeakAnswersWhatFits) {
+  const std::string run = kLlama7B + "--gpu m2-ultra --context 4096 ";
+  const Value plan = json_plan(run);
+  EXPECT_EQ(*at(plan, {"sections", "memory", "budget"}).as_int(), int64_t{192} << 30);
+  EXPECT_GT(cell(plan, "fits", "question", "most users, contexts of 4,096", "answer"), 50);
+  EXPECT_GT(cell(plan, "weight_formats", "weights", "int4", "users"), 50);
+  EXPECT_TRUE(cell_value(plan, "weight_formats", "weights", "bf16", "tokens_per_second").is_null());
+  EXPECT_TRUE(cell_value(plan, "work", "part", "in all", "prefill_seconds").is_null());
+  const std::string missing = "No times: m2-ultra-192g: no figure for its peak in any type.";
+  EXPECT_EQ(*at(plan, {"notes"}).as_array()->back().as_string(), missing);
+  for (const char* form : {"", "--explain", "--train", "--compare tests/golden/plan/llama3-8b", "--users 8"}) {
+    const Ran ran = run_plan(run + form);
+    EXPECT_EQ(ran.code, 0) << ran.out;
+    EXPECT_NE(ran.out.find(missing), std::string::npos) << ran.out;
+    EXPECT_EQ(ran.out.find("tokens/s"), std::string::npos) << ran.out;
+  }
+  TempFolder folder;
+  const std::filesystem::path svg = folder.path() / "p.svg";
+  ASSERT_EQ(run_plan(run + "--svg " + svg.string()).code, 0);
+  std::ifstream in(svg);
+  const std::string drawn(std::istreambuf_iterator<char>(in), {});
+  EXPECT_NE(drawn.find(missing), std::string::npos);
+  EXPECT_EQ(drawn.find("Roofline"), std::string::npos);
+}
+
+// The RTX A6000's bridge joins two (data sheet): four of them hold four shares, and nothing says how fast.
+TEST(PlanCli, DevicesThatNoLinkJoinsAnswerWhatFits) {
+  const std::string run = kLlama7B + "--gpu a6000 --count ";
+  EXPECT_GT(cell(json_plan(run + "2"), "work", "part", "in all", "prefill_seconds"), 0);
+  const Value four = json_plan(run + "4");
+  EXPECT_TRUE(cell_value(four, "work", "part", "in all", "prefill_seconds").is_null());
+  EXPECT_EQ(amount(four, "device_memory", "weights"), amount(four, "memory", "weights") / 4);
+  EXPECT_NE(run_plan(run + "4").out.find("joins 2 devices, not 4"), std::string::npos);
+}
+
+// A100 (data sheet): 312 TFLOP/s in bfloat16 and float16, none in FP8; INT4 is there, but engines widen such weights.
+TEST(PlanCli, TypesWithoutAPeakOfTheirOwnAreWidened) {
+  const std::string run = kLlama7B + "--gpu a100-80g --context 512 --weights ";
+  const auto seconds = [&](const std::string& type) {
+    return cell(json_plan(run + type), "work", "part", "feed-forward", "prefill_seconds");
+  };
+  EXPECT_GT(seconds("bf16"), 0);
+  EXPECT_EQ(seconds("int4"), seconds("bf16"));
+  EXPECT_EQ(seconds("fp8"), seconds("bf16"));
+  EXPECT_LT(seconds("int8"), seconds("bf16"));
+  for (const char* type : {"int4", "fp8", "q4_k"})
+    EXPECT_NE(run_plan(run + type).out.find("312.0 TFLOP/s bf16"), std::string::npos) << type;
+}
+
 // ---- every configuration ----
 
 std::vector<std::filesystem::path> configurations() {
@@ -227,6 +279,7 @@ const std::vector<std::string>& kinds_of_plans() {
       "--compare tests/golden/plan/llama-7b tests/golden/plan/llama3-8b",
       "--compare tests/golden/plan/gpt2 tests/golden/plan/t5-base tests/golden/plan/deepseek-v3 --train",
       "--arch llama --d-model 2048 --n-layer 16 --vocab-size 32000",
+      kLlama7B + "--gpu m2-ultra --context 32k",
   };
   return kAll;
 }

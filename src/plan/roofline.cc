@@ -128,8 +128,10 @@ Status check_timed(const Machine& machine) {
   VITRO_TRY(check_machine(machine));
   if (has_times(machine)) return {};
   const std::vector<std::string_view> known = known_peaks(machine.device);
+  if (known.empty())
+    return fail(ErrorCode::kInvalidArgument, "{}: no figure for its peak in any type", machine.device.name);
   return fail(ErrorCode::kInvalidArgument, "{}: no figure for its peak in {}; known: {}", machine.device.name,
-              peak_type_name(machine.compute), known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", ")));
+              peak_type_name(machine.compute), fmt::join(known, ", "));
 }
 
 double ridge_point(const Machine& machine) { return flops_per_s(machine) / bytes_per_s(machine); }

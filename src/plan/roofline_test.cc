@@ -209,7 +209,7 @@ TEST(Roofline, RefusesWhatHasNoFigures) {
     expect_error(serving_times(model.config, work_of(model, weights), serving, machine), ErrorCode::kInvalidArgument,
                  says);
   };
-  refuse(machine_of("m2-ultra"), {}, "no figure for its peak in bf16");
+  refuse(machine_of("m2-ultra"), {}, "no figure for its peak in any type");
   refuse(machine_of("v100"), {}, "known: f32, f16");
   refuse(round_machine(0), {}, "0 devices");
   refuse(round_machine(16), {}, "joins 8 devices, not 16");
@@ -232,7 +232,9 @@ TEST(Roofline, ADeviceWithoutAPeakHasNoTimes) {
   machine.compute = compute_type(machine.device, "bf16");
   EXPECT_TRUE(check_machine(machine));
   EXPECT_FALSE(has_times(machine));
-  expect_error(check_timed(machine), ErrorCode::kInvalidArgument, "no figure for its peak in f32; known: none");
+  expect_error(check_timed(machine), ErrorCode::kInvalidArgument, "m2-ultra-192g: no figure for its peak in any type");
+  machine.device.peaks[static_cast<size_t>(PeakType::kInt8)] = {1e14, "a test"};
+  expect_error(check_timed(machine), ErrorCode::kInvalidArgument, "no figure for its peak in f32; known: int8");
   EXPECT_TRUE(has_times(machine_of("h100")) && check_timed(machine_of("h100")));
   PassWork work;
   work.parts[static_cast<size_t>(Part::kFfn)] = {.flops = int64_t{1} << 60, .weight_bytes = 800'000'000'000};
