@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "model/arch/from_sizes.h"
 #include "plan/inference_plan.h"
 #include "plan/plan_test_util.h"
 
@@ -13,12 +14,16 @@ using testing::planned_model;
 
 TEST(CachePlan, BytesAToken) {
   const std::pair<const char*, int64_t> kModels[] = {
-      {"gpt2", 36'864},           {"gpt2-xl", 307'200},    {"llama-7b", 524'288},    {"llama-13b", 819'200},
-      {"llama-65b", 2'621'440},   {"llama2-70b", 327'680}, {"llama3-8b", 131'072},   {"llama3.1-405b", 516'096},
-      {"llama3.2-1b", 32'768},    {"phi3-mini", 393'216},  {"smollm2-135m", 23'040}, {"qwen2.5-0.5b", 12'288},
-      {"qwen2.5-7b", 57'344},     {"qwen3-0.6b", 114'688}, {"qwen3-8b", 147'456},    {"gemma-2b", 18'432},
-      {"gemma2-9b", 344'064},     {"gemma3-270m", 18'432}, {"gemma3-1b", 26'624},    {"falcon-7b", 8'192},
-      {"gpt-neox-20b", 1'081'344}};
+      {"gpt2", 36'864},          {"gpt2-xl", 307'200},       {"llama-7b", 524'288},
+      {"llama-13b", 819'200},    {"llama-65b", 2'621'440},   {"llama2-70b", 327'680},
+      {"llama3-8b", 131'072},    {"llama3.1-405b", 516'096}, {"llama3.2-1b", 32'768},
+      {"phi3-mini", 393'216},    {"smollm2-135m", 23'040},   {"qwen2.5-0.5b", 12'288},
+      {"qwen2.5-7b", 57'344},    {"qwen3-0.6b", 114'688},    {"qwen3-8b", 147'456},
+      {"gemma-2b", 18'432},      {"gemma2-9b", 344'064},     {"gemma3-270m", 18'432},
+      {"gemma3-1b", 26'624},     {"falcon-7b", 8'192},       {"gpt-neox-20b", 1'081'344},
+      {"llama3-70b", 327'680},   {"mistral-7b", 131'072},    {"mixtral-8x7b", 131'072},
+      {"qwen3-30b-a3b", 98'304}, {"gpt-oss-20b", 49'152},    {"gpt-oss-120b", 73'728},
+      {"deepseek-v2", 69'120},   {"deepseek-v3", 70'272}};
   for (const auto& [name, n_bytes] : kModels) {
     EXPECT_EQ(cache_bytes_per_token(planned_model(name).config, CacheType::kBF16), n_bytes) << name;
   }
@@ -59,18 +64,31 @@ TEST(CachePlan, WindowsOfPublishedModels) {
   EXPECT_NEAR(static_cast<double>(cache_item(gpt_oss, windows, 8192, 32).amount) / kGiB, 6.09, 0.005);
 }
 
-// Sizes of configurations that are not committed: Gemma 2 27B, Llama 3.1 405B as first stored (16 key-value heads).
+// Models whose configurations are not committed (research B6.2); Llama 3.1 405B as first stored, with 16 key-value
+// heads.
 TEST(CachePlan, BytesATokenBySizes) {
-  const auto bytes = [](size_t n_layer, int64_t n_kv_head, int64_t d_head) {
-    ModelConfig config;
-    config.blocks.resize(n_layer);
-    for (BlockSpec& block : config.blocks) {
-      block.attn = {.n_head = n_kv_head, .n_kv_head = n_kv_head, .d_head = d_head, .d_head_v = d_head};
-    }
-    return cache_bytes_per_token(config, CacheType::kBF16);
+  const auto bytes = [](std::string_view family, const ModelSizes& sizes) {
+    return cache_bytes_per_token(describe_sizes(family, sizes).value().config, CacheType::kBF16);
   };
-  EXPECT_EQ(bytes(46, 16, 128), 376'832);
-  EXPECT_EQ(bytes(126, 16, 128), 1'032'192);
+  EXPECT_EQ(bytes("gemma2", {.d_model = 4608, .n_layer = 46, .n_head = 32, .n_kv_head = 16, .d_head = 128}), 376'832);
+  EXPECT_EQ(bytes("llama", {.d_model = 16384, .n_layer = 126, .n_kv_head = 16}), 1'032'192);
+  EXPECT_EQ(bytes("llama", {.d_model = 2048, .n_layer = 22, .n_head = 32, .n_kv_head = 4}), 22'528);  // TinyLlama
+  EXPECT_EQ(bytes("llama", {.d_model = 3072, .n_layer = 28, .n_kv_head = 8}), 114'688);               // Llama 3.2 3B
+  EXPECT_EQ(bytes("mistral", {.d_model = 6144, .n_layer = 56, .n_kv_head = 8}), 229'376);             // Small 22B
+  EXPECT_EQ(bytes("qwen2", {.d_model = 8192, .n_layer = 80, .n_kv_head = 8}), 327'680);               // Qwen2.5 72B
+  EXPECT_EQ(bytes("bloom", {.d_model = 4096, .n_layer = 30}), 491'520);                               // BLOOM 7b1
+}
+
+// As engines print them (research B6.3): ollama on Mistral Small 22B, a cache of Q8_0; kvplan on Llama 3.1 8B.
+TEST(CachePlan, LogsOfOtherEngines) {
+  const ModelConfig mistral =
+      describe_sizes("mistral", {.d_model = 6144, .n_layer = 56, .n_kv_head = 8}).value().config;
+  EXPECT_EQ(cache_item(mistral, {.type = CacheType::kQ8_0}, 49'152, 1).amount, int64_t{5712} << 20);
+  const ModelConfig llama = planned_model("llama3-8b").config;
+  const CachePolicy policy{.type = CacheType::kBF16, .page_size = 16};
+  constexpr double kGiB = 1 << 30;
+  EXPECT_NEAR(static_cast<double>(cache_item(llama, policy, 40'208, 1).amount) / kGiB, 4.91, 0.005);
+  EXPECT_EQ(cache_item(llama, policy, 131'072, 1).amount, int64_t{16} << 30);
 }
 
 TEST(CachePlan, WindowsWithoutSlack) {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "model/arch/from_sizes.h"
 #include "plan/plan_test_util.h"
 #include "tensor/panel.h"
 #include "weights/tensors.h"
@@ -44,6 +45,19 @@ TEST(WeightsPlan, BytesByFormat) {
   // Blocks of 32 in 18 bytes; norms stay as they are.
   const WeightStorage storage{.matrices = q4, .embeddings = q4};
   EXPECT_EQ(model.weights(storage).total().n_bytes, (6'738'415'616 - 266'240) / 32 * 18 + 266'240 * 2);
+}
+
+// As tools print them (research B6.3): kvplan on Llama 3.1 8B in bfloat16, accelerate on BERT base cased in float32 (V
+// is 28,996 there), which adds the file's 512 position ids.
+TEST(WeightsPlan, BytesThatOtherToolsPrint) {
+  constexpr double kMiB = 1 << 20, kGiB = 1 << 30;
+  EXPECT_NEAR(static_cast<double>(planned_model("llama3-8b").weights().total().n_bytes) / kGiB, 14.96, 0.005);
+  const auto cased = describe_sizes("bert", {.d_model = 768, .n_layer = 12, .vocab_size = 28'996}).value();
+  const auto slots = cased.arch->tensor_slots(SourceFormat::kHuggingFace, cased.config);
+  const WeightStorage floats{.matrices = kF32Weights, .embeddings = kF32Weights, .vectors = kF32Weights};
+  const WeightsPlan bert = plan_weights(cased.config, slots, floats);
+  EXPECT_EQ(bert.total().n_parameters, 108'310'272);
+  EXPECT_NEAR(static_cast<double>(bert.total().n_bytes + 512 * 8) / kMiB, 413.18, 0.01);
 }
 
 TEST(WeightsPlan, PanelsAreWhatIsLoaded) {

@@ -132,6 +132,10 @@ TEST(T5Test, FlanBaseIsGatedAndHasAHeadOfItsOwn) {
   const ModelConfig config = good_hf(flan);
   EXPECT_EQ(config.blocks[0].ffn.activation, ActivationKind::kGeluTanh);
   EXPECT_EQ(config.logit_scale, 1.0);
+  // Flan-T5 small: 6 heads of 64 are less than its width.
+  const std::string small =
+      with_members(flan, R"("d_model": 512, "d_ff": 1024, "num_heads": 6, "num_layers": 8, "num_decoder_layers": 8)");
+  EXPECT_EQ(n_parameters(small), 76'961'152);
 }
 
 TEST(T5Test, StacksMayDiffer) {

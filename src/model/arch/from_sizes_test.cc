@@ -46,6 +46,7 @@ const Sized kSized[] = {
     {"Qwen2.5-1.5B", "qwen2", {.d_model = 1536, .n_layer = 28, .n_kv_head = 2, .d_ff = 8960, .is_tied = true}, 1'543'714'304},
     {"Qwen2.5-7B", "qwen2", {.d_model = 3584, .n_layer = 28, .n_kv_head = 4, .d_ff = 18944, .vocab_size = 152064}, 7'615'616'512},
     {"Qwen2.5-72B", "qwen2", {.d_model = 8192, .n_layer = 80, .n_kv_head = 8, .d_ff = 29568, .vocab_size = 152064}, 72'706'203'648},
+    {"Qwen3-0.6B, the head stored", "qwen3", {.d_model = 1024, .n_layer = 28, .n_head = 16, .n_kv_head = 8, .d_head = 128}, 751'632'384},
     {"Qwen3-8B", "qwen3", {.d_model = 4096, .n_layer = 36, .n_kv_head = 8}, 8'190'735'360},
     {"Qwen3-30B-A3B", "qwen3moe", {.d_model = 2048, .n_layer = 48}, 30'532'122'624},
     {"Qwen3-235B-A22B", "qwen3_moe", {.d_model = 4096, .n_layer = 94, .d_ff_expert = 1536}, 235'093'634'560},
@@ -67,6 +68,7 @@ const Sized kSized[] = {
     {"BLOOM 7b1", "bloom", {.d_model = 4096, .n_layer = 30}, 7'069'016'064},
     {"GPT-NeoX-20B", "gpt_neox", {.d_model = 6144, .n_layer = 44}, 20'554'567'680},
     {"Pythia 70m", "gpt_neox", {.d_model = 512, .n_layer = 6, .n_head = 8, .vocab_size = 50304}, 70'426'624},
+    {"Pythia 160m", "gpt_neox", {.d_model = 768, .n_layer = 12, .n_head = 12, .vocab_size = 50304}, 162'322'944},
     {"Pythia 6.9b", "gpt_neox", {.d_model = 4096, .n_layer = 32, .n_head = 32}, 6'857'302'016},
     {"GPT-J-6B", "gptj", {.d_model = 4096, .n_layer = 28}, 6'050'882'784},
     {"Falcon 7B", "falcon", {.d_model = 4544, .n_layer = 32}, 6'921'720'704},
@@ -84,6 +86,33 @@ TEST(FromSizesTest, PublishedCounts) {
     const auto slots = model->arch->tensor_slots(SourceFormat::kHuggingFace, model->config);
     EXPECT_EQ(module_tree(model->config, slots, {}).n_parameters, sized.n_parameters);
   }
+}
+
+int64_t n_elements(const std::vector<TensorSlot>& slots, std::initializer_list<std::string_view> parts) {
+  int64_t n = 0;
+  for (const TensorSlot& slot : slots) {
+    const bool is_meant = std::any_of(parts.begin(), parts.end(), [&](std::string_view part) {
+      return ("." + slot.name).find(part) != std::string::npos;
+    });
+    if (is_meant) n += slot.shape.n_elements();
+  }
+  return n;
+}
+
+// nanoGPT's models of Shakespeare's letters: GPT-2 without any bias. Its log of the larger one: 10.65M without
+// positions, 10,740,096 decayed (matrices and embeddings), 4,992 not (gains).
+TEST(FromSizesTest, NanoGptIsGpt2WithoutBiases) {
+  const auto slots_of = [](const ModelSizes& sizes) {
+    const auto model = describe_sizes("gpt2", sizes).value();
+    return model.arch->tensor_slots(SourceFormat::kHuggingFace, model.config);
+  };
+  const auto cpu = slots_of({.d_model = 128, .n_layer = 4, .n_head = 4, .vocab_size = 65, .n_ctx = 64});
+  EXPECT_EQ(n_elements(cpu, {".w", ".gain"}), 804'096);
+  const auto gpu = slots_of({.d_model = 384, .n_layer = 6, .n_head = 6, .vocab_size = 65, .n_ctx = 256});
+  EXPECT_EQ(n_elements(gpu, {".w", ".gain"}), 10'745'088);
+  EXPECT_EQ(n_elements(gpu, {".w"}), 10'740'096);
+  EXPECT_EQ(n_elements(gpu, {".gain"}), 4'992);
+  EXPECT_EQ(n_elements(gpu, {".w", ".gain"}) - n_elements(gpu, {".pos_embed.w"}), 10'646'784);
 }
 
 TEST(FromSizesTest, EveryFamilyHasARule) {
