@@ -119,7 +119,8 @@ Result<std::vector<PlanCell>> FormatRow::cells(const PlannedWeights& weights) co
 Result<Certainty> plan_certainty(const PlanModel& model, const PlannedWeights& weights,
                                  const InferenceQuestion& question) {
   VITRO_TRY_ASSIGN(const InferencePlan plan, plan_inference(model.config, weights.plan, question.shape));
-  return device_memory(model.config, plan.memory, question.options.n_devices).certainty;
+  return device_memory(model.config, plan.memory, question.options.n_devices, question.shape.is_latent_expanded)
+      .certainty;
 }
 
 }  // namespace

@@ -116,7 +116,7 @@ int64_t cache_bytes_per_token(const ModelConfig& config, CacheType type, bool is
 
 PlanItem cache_item(const ModelConfig& config, const CachePolicy& policy, int64_t n_ctx, int64_t n_sequences,
                     int64_t n_source) {
-  if (!has_cache(config)) return sum_item("cache", {});
+  if (!has_cache(config)) return sum_item("cache", {}, ItemKind::kCache);
   std::vector<PlanItem> parts;
   for (const LayerKind& kind : layer_kinds(config, policy, n_source)) {
     std::vector<Factor> factors = {{"n_sequences", n_sequences},
@@ -125,7 +125,7 @@ PlanItem cache_item(const ModelConfig& config, const CachePolicy& policy, int64_
     factors.insert(factors.end(), kind.row.begin(), kind.row.end());
     parts.push_back(product_item(kind.name, factors));
   }
-  return sum_item("cache", std::move(parts));
+  return sum_item("cache", std::move(parts), ItemKind::kCache);
 }
 
 }  // namespace vitro

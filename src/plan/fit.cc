@@ -38,7 +38,7 @@ Status halve(const BytesOf& bytes_of, int64_t above, Fit* fit) {
 /// Bytes that one device holds.
 Result<int64_t> question_bytes(const ModelConfig& config, const WeightsPlan& weights, const FitQuestion& question) {
   VITRO_TRY_ASSIGN(const InferencePlan plan, plan_inference(config, weights, question.shape));
-  return device_memory(config, plan.memory, question.n_devices).amount;
+  return device_memory(config, plan.memory, question.n_devices, question.shape.is_latent_expanded).amount;
 }
 
 void follow_context(FitQuestion* question) {
@@ -96,7 +96,7 @@ Result<Fit> fit_bare_context(const ModelConfig& config, const WeightsPlan& weigh
   const auto bytes_of = [&](int64_t n) -> Result<int64_t> {
     const int64_t n_source = question.has_source_like_context ? n : question.shape.n_source;
     const int64_t cache = cache_item(config, policy, n, s.n_sequences, n_source).amount;
-    return sat_add(weight_bytes, device_cache_bytes(config, cache, question.n_devices));
+    return sat_add(weight_bytes, device_cache_bytes(config, cache, question.n_devices, policy.is_latent_expanded));
   };
   return largest_fit(bytes_of, budget, n_reachable(config));
 }
@@ -115,7 +115,7 @@ Result<DeviceFit> fit_devices(const ModelConfig& config, const WeightsPlan& weig
   DeviceFit fit;
   for (int64_t n = 1; check_tensor_parallel(config, n); n *= 2) {
     fit.fewer_bytes = fit.n_bytes;
-    fit.n_bytes = device_memory(config, plan.memory, n).amount;
+    fit.n_bytes = device_memory(config, plan.memory, n, shape.is_latent_expanded).amount;
     if (fit.n_bytes > budget) continue;
     fit.n_devices = n;
     break;

@@ -21,9 +21,9 @@ std::string_view certainty_name(Certainty certainty) {
   return "estimated";
 }
 
-PlanItem sum_item(std::string name, std::vector<PlanItem> parts) {
+PlanItem sum_item(std::string name, std::vector<PlanItem> parts, ItemKind kind) {
   std::erase_if(parts, [](const PlanItem& part) { return part.amount == 0; });
-  PlanItem item{.name = std::move(name)};
+  PlanItem item{.name = std::move(name), .kind = kind};
   for (const PlanItem& part : parts) {
     item.amount = sat_add(item.amount, part.amount);
     item.certainty = std::max(item.certainty, part.certainty);

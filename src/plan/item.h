@@ -16,6 +16,9 @@ namespace vitro {
 enum class Certainty : uint8_t { kExact, kMeasured, kEstimated };
 std::string_view certainty_name(Certainty certainty);
 
+/// What an owner is, where something is decided by it; names are for people.
+enum class ItemKind : uint8_t { kOther, kWeights, kCache, kGradients, kScores };
+
 struct PlanItem {
   std::string name;    ///< "attention", "layers with window 512", "logits"
   int64_t amount = 0;  ///< of a parent: the sum of its parts. kSaturated: does not fit into 64 bits
@@ -23,11 +26,12 @@ struct PlanItem {
   std::string formula = {};     ///< in the names of the description: "n_layer x 2 x n_kv_head x d_head x 2 B"
   std::string arithmetic = {};  ///< the same with the numbers put in: "32 x 2 x 32 x 128 x 2 B"
   std::vector<PlanItem> parts = {};
+  ItemKind kind = ItemKind::kOther;
 };
 
 /// The owner of `parts`: their sum (saturating), as certain as the least certain of them. Parts without an amount are
 /// dropped.
-PlanItem sum_item(std::string name, std::vector<PlanItem> parts);
+PlanItem sum_item(std::string name, std::vector<PlanItem> parts, ItemKind kind = ItemKind::kOther);
 /// The part at a path of names, "weights/attention/q"; null if there is none.
 const PlanItem* find_item(const PlanItem& root, std::string_view path);
 /// The part that takes most: what to make smaller. The item itself if it has no parts.

@@ -22,7 +22,7 @@ struct Shares {
 };
 
 /// Layers weigh as much as they keep a position, or as wide as their heads are together.
-Shares shares(const ModelConfig& config, int64_t n) {
+Shares shares(const ModelConfig& config, int64_t n, bool is_latent_expanded) {
   double heads = 0, device_heads = 0, cache = 0, device_cache = 0;
   for (const BlockSpec& block : config.blocks) {
     const AttentionSpec& attn = block.attn;
@@ -30,9 +30,11 @@ Shares shares(const ModelConfig& config, int64_t n) {
     heads += width * static_cast<double>(attn.n_head);
     device_heads += width * static_cast<double>(sat_ceil_div(attn.n_head, n));
     const bool is_latent = attn.kv_lora_rank > 0;
-    const double row = is_latent ? static_cast<double>(attn.kv_lora_rank + attn.d_head_rope) : width;
-    cache += row * static_cast<double>(is_latent ? 1 : attn.n_kv_head);
-    device_cache += row * static_cast<double>(is_latent ? 1 : sat_ceil_div(attn.n_kv_head, n));
+    const bool is_whole = is_latent && !is_latent_expanded;
+    const double row = is_whole ? static_cast<double>(attn.kv_lora_rank + attn.d_head_rope) : width;
+    const int64_t n_kv_head = is_latent ? attn.n_head : attn.n_kv_head;
+    cache += row * static_cast<double>(is_whole ? 1 : n_kv_head);
+    device_cache += row * static_cast<double>(is_whole ? 1 : sat_ceil_div(n_kv_head, n));
   }
   return {heads > 0 ? device_heads / heads : 1, cache > 0 ? device_cache / cache : 1};
 }
@@ -58,6 +60,11 @@ int64_t max_heads(const ModelConfig& config) {
   return most;
 }
 
+std::string_view cache_formula(const ModelConfig& config, bool is_latent_expanded) {
+  if (!is_latent(config)) return "cache x ceil(n_kv_head / devices) / n_kv_head";
+  return is_latent_expanded ? "cache x ceil(n_head / devices) / n_head" : "a latent cache is whole on every device";
+}
+
 }  // namespace
 
 Status check_tensor_parallel(const ModelConfig& config, int64_t n_devices) {
@@ -67,8 +74,8 @@ Status check_tensor_parallel(const ModelConfig& config, int64_t n_devices) {
 }
 
 PassWork device_work(const ModelConfig& config, const PassWork& work, int64_t n_devices) {
-  const Shares share = shares(config, n_devices);
-  PassWork out{.parts = work.parts};
+  const Shares share = shares(config, n_devices, work.is_latent_expanded);
+  PassWork out{.parts = work.parts, .is_latent_expanded = work.is_latent_expanded};
   for (int p = 0; p < kNParts; ++p) {
     const auto kind = static_cast<Part>(p);
     if (kind == Part::kOther) continue;
@@ -83,24 +90,23 @@ PassWork device_work(const ModelConfig& config, const PassWork& work, int64_t n_
   return out;
 }
 
-int64_t device_cache_bytes(const ModelConfig& config, int64_t cache_bytes, int64_t n_devices) {
-  return part_of(cache_bytes, shares(config, n_devices).cache);
+int64_t device_cache_bytes(const ModelConfig& config, int64_t cache_bytes, int64_t n_devices, bool is_latent_expanded) {
+  return part_of(cache_bytes, shares(config, n_devices, is_latent_expanded).cache);
 }
 
 int64_t device_weight_bytes(int64_t weight_bytes, int64_t n_devices) { return sat_ceil_div(weight_bytes, n_devices); }
 
-PlanItem device_memory(const ModelConfig& config, const PlanItem& memory, int64_t n_devices) {
+PlanItem device_memory(const ModelConfig& config, const PlanItem& memory, int64_t n_devices, bool is_latent_expanded) {
   if (n_devices == 1) return memory;
   std::vector<PlanItem> parts;
   for (const PlanItem& part : memory.parts) {
-    PlanItem share{.name = part.name, .amount = part.amount, .certainty = Certainty::kEstimated};
-    if (part.name == "weights") {
+    PlanItem share{.name = part.name, .amount = part.amount, .certainty = Certainty::kEstimated, .kind = part.kind};
+    if (part.kind == ItemKind::kWeights) {
       share.amount = device_weight_bytes(part.amount, n_devices);
       share.formula = "weights / devices";
-    } else if (part.name == "cache") {
-      share.amount = device_cache_bytes(config, part.amount, n_devices);
-      share.formula = is_latent(config) ? "a latent cache is whole on every device"
-                                        : "cache x ceil(n_kv_head / devices) / n_kv_head";
+    } else if (part.kind == ItemKind::kCache) {
+      share.amount = device_cache_bytes(config, part.amount, n_devices, is_latent_expanded);
+      share.formula = cache_formula(config, is_latent_expanded);
     } else {
       share.formula = "whole on every device";
     }

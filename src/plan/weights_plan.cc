@@ -204,7 +204,7 @@ PlanItem parameter_item(const WeightsPlan& plan) {
 PlanItem weight_bytes_item(const WeightsPlan& plan) {
   PlanItem item = component_item(plan, "weights", &ComponentWeights::n_bytes, true);
   item.parts.push_back({.name = "tables", .amount = plan.table_bytes, .formula = "tensors that are not trained"});
-  return sum_item("weights", std::move(item.parts));
+  return sum_item("weights", std::move(item.parts), ItemKind::kWeights);
 }
 
 }  // namespace vitro

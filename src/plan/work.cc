@@ -295,7 +295,7 @@ double expected_experts(const MoeSpec& moe, int64_t n_rows) {
 
 PassWork pass_work(const ModelConfig& config, const WeightsPlan& weights, const PassShape& shape,
                    const WorkTypes& types) {
-  PassWork work;
+  PassWork work{.is_latent_expanded = types.is_latent_expanded};
   for (int c = 0; c < kNComponents; ++c) {
     for (int r = 0; r < kNRowsOf; ++r) {
       const auto component = static_cast<Component>(c);

@@ -57,6 +57,7 @@ struct FlopsTerm {
 struct PassWork {
   std::array<PartWork, kNParts> parts{};
   std::array<std::vector<FlopsTerm>, kNParts> terms{};  ///< what PartWork::flops is the sum of; empty for a share of it
+  bool is_latent_expanded = false;                      ///< as of WorkTypes: the cache has heads to divide
 
   const PartWork& operator[](Part part) const { return parts[static_cast<size_t>(part)]; }
   PartWork total() const;
