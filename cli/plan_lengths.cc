@@ -3,16 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "base/human.h"
 #include "base/saturating.h"
+#include "plan/element_bytes.h"
 #include "plan/inference_plan.h"
-#include "plan/work.h"
+#include "plan/text_lengths.h"
 
 namespace vitro {
 namespace {
 
-constexpr int64_t kHalfBytes = 2;
 constexpr int64_t kFirst = 1024, kLast = 32768;
 
 // ---- memory ----
@@ -32,22 +33,18 @@ PlanTable naive_table(const ModelConfig& config) {
                               {"log_sum_exp_bytes", "log-sum-exp"},
                               {"times", "less memory"}}};
   for (int64_t n = kFirst; n <= kLast; n *= 2) {
-    const PlanItem naive = naive_attention_item(attn, n, kHalfBytes);
-    const PlanItem tiled = tiled_attention_item(attn, n, kHalfBytes);
-    const auto part = [&](std::string_view name) {
-      const PlanItem* item = find_item(tiled, name);
-      return item ? item->amount : 0;
-    };
-    const double times = static_cast<double>(naive.amount) / static_cast<double>(std::max<int64_t>(tiled.amount, 1));
+    const AttentionMemory memory = attention_memory(attn, n, kHalfBytes);
+    const double times =
+        static_cast<double>(memory.matrix.amount) / static_cast<double>(std::max<int64_t>(memory.tiled_bytes(), 1));
     table.rows.push_back({count_cell(n),
-                          binary_cell(naive.amount),
-                          binary_cell(part("output")),
-                          binary_cell(part("log-sum-exp")),
+                          binary_cell(memory.matrix.amount),
+                          binary_cell(memory.output.amount),
+                          binary_cell(memory.log_sum_exp.amount),
                           {fmt::format("{:.0f} x", times), Value(times)}});
     if (table.formulas.empty()) {
-      table.formulas = {fmt::format("n x n matrix = {} = {}", naive.formula, naive.arithmetic),
-                        fmt::format("output = {}", find_item(tiled, "output")->arithmetic),
-                        fmt::format("log-sum-exp = {}", find_item(tiled, "log-sum-exp")->arithmetic)};
+      table.formulas = {fmt::format("n x n matrix = {} = {}", memory.matrix.formula, memory.matrix.arithmetic),
+                        fmt::format("output = {}", memory.output.arithmetic),
+                        fmt::format("log-sum-exp = {}", memory.log_sum_exp.arithmetic)};
     }
   }
   table.notes = {"Twice the n, four times the matrix, but in tiles (FlashAttention) twice the output."};
@@ -55,13 +52,6 @@ PlanTable naive_table(const ModelConfig& config) {
 }
 
 // ---- FLOPs ----
-
-PassWork work_of_length(const PlanModel& model, const WeightsPlan& weights, int64_t n) {
-  const int64_t n_source = model.config.kind == ModelKind::kEncoderDecoder ? n : 0;
-  return pass_work(model.config, weights, {.n_rows = n, .n_source = n_source, .has_new_source = true}, {});
-}
-
-int64_t projection_flops(const PassWork& work) { return sat_add(work[Part::kQkv].flops, work[Part::kAttnOut].flops); }
 
 PlanTable flops_table(const PlanModel& model, const WeightsPlan& weights) {
   const int64_t n_layer = model.config.n_layer();
@@ -74,53 +64,29 @@ PlanTable flops_table(const PlanModel& model, const WeightsPlan& weights) {
                               {"feed_forward", "feed-forward"},
                               {"share", "attention"}}};
   for (int64_t n = kFirst; n <= kLast; n *= 2) {
-    const PassWork work = work_of_length(model, weights, n);
-    const int64_t projections = projection_flops(work), ffn = work[Part::kFfn].flops;
-    const auto attention = static_cast<double>(sat_add(projections, work[Part::kScores].flops_dense));
-    const double share = attention / (attention + static_cast<double>(std::max<int64_t>(ffn, 1)));
+    const TextFlops flops = text_flops(model.config, weights, n);
+    const auto attention = static_cast<double>(sat_add(flops.projections, flops.all_pairs));
+    const double share = attention / (attention + static_cast<double>(std::max<int64_t>(flops.feed_forward, 1)));
     table.rows.push_back({count_cell(n),
-                          flops_cell(projections / n_layer),
-                          flops_cell(work[Part::kScores].flops_dense / n_layer),
-                          flops_cell(work[Part::kScores].flops / n_layer),
-                          flops_cell(ffn / n_layer),
+                          flops_cell(flops.projections / n_layer),
+                          flops_cell(flops.all_pairs / n_layer),
+                          flops_cell(flops.masked / n_layer),
+                          flops_cell(flops.feed_forward / n_layer),
                           {fmt::format("{:.1f}%", 100 * share), Value(share)}});
   }
   table.formulas = {"a multiply-add is two; projections: q, k, v and the output; attention: projections and all pairs"};
   return table;
 }
 
-// The shortest text of which `is_passed` holds, up to 2^24 positions; 0: none. It must go on holding.
-template <class Passed>
-int64_t first_length(const Passed& is_passed) {
-  int64_t above = 1;
-  while (!is_passed(above)) {
-    if (above >= int64_t{1} << 24) return 0;
-    above *= 2;
-  }
-  int64_t below = above / 2;  // not passed, or 0
-  while (above - below > 1) {
-    const int64_t middle = below + (above - below) / 2;
-    (is_passed(middle) ? above : below) = middle;
-  }
-  return above;
-}
-
-std::string length_words(int64_t n) { return n > 0 ? human_count(n) : "no length"; }
+std::string length_words(std::optional<int64_t> n) { return n ? human_count(*n) : "no length"; }
 
 std::string crossover_note(const PlanModel& model, const WeightsPlan& weights) {
-  const auto passes = [&](bool has_projections, bool is_masked) {
-    return first_length([&](int64_t n) {
-      const PassWork work = work_of_length(model, weights, n);
-      const int64_t scores = is_masked ? work[Part::kScores].flops : work[Part::kScores].flops_dense;
-      return sat_add(scores, has_projections ? projection_flops(work) : 0) >= work[Part::kFfn].flops;
-    });
-  };
+  const AttentionCrossovers at = attention_crossovers(model.config, weights);
   return fmt::format(
       "Scores and weighted sums pass the feed-forward part at {} positions (masked: {}), attention with its "
-      "projections "
-      "at {} (masked: {}).",
-      length_words(passes(false, false)), length_words(passes(false, true)), length_words(passes(true, false)),
-      length_words(passes(true, true)));
+      "projections at {} (masked: {}).",
+      length_words(at.all_pairs), length_words(at.masked), length_words(at.all_pairs_with_projections),
+      length_words(at.masked_with_projections));
 }
 
 }  // namespace

@@ -7,12 +7,11 @@
 
 #include "base/saturating.h"
 #include "model/model.h"
+#include "plan/element_bytes.h"
 #include "plan/liveness.h"
 
 namespace vitro {
 namespace {
-
-constexpr int64_t kHalfBytes = 2, kFloatBytes = 4;
 
 // What a buffer is to an engine on a GPU: 16 bits but where sums need more; tiles of threads stay in registers.
 int64_t half_element_bytes(Act act) {
@@ -122,19 +121,7 @@ PlanItem planned_cache_item(const ModelConfig& config, const SessionPlan& sessio
   item.parts.push_back({.name = "alignment of pages",
                         .amount = session.cache_bytes - item.amount,
                         .formula = "pages are multiples of 64 B"});
-  return sum_item("cache", std::move(item.parts));
-}
-
-// n x n scores of every sequence of one layer, where attention is not tiled.
-PlanItem naive_scores_item(const ModelConfig& config, const InferenceShape& shape) {
-  int64_t n_head = 0;
-  for (const BlockSpec& block : config.blocks) n_head = std::max(n_head, block.attn.n_head);
-  const int64_t element = shape.engine == EngineKind::kVitro ? kFloatBytes : kHalfBytes;
-  return product_item("attention matrix of a layer", {{"n_sequences", shape.session.n_sequences},
-                                                      {"n_head", n_head},
-                                                      {"n_ctx", shape.session.n_ctx},
-                                                      {"n_ctx", shape.session.n_ctx},
-                                                      {"", element, " B"}});
+  return sum_item("cache", std::move(item.parts), ItemKind::kCache);
 }
 
 // Of models and formats that this engine does not run, the plan is what such an engine would need: an estimate.
@@ -174,7 +161,6 @@ Result<InferencePlan> plan_inference(const ModelConfig& config, const WeightsPla
   if (!activations.parts.empty()) plan.peak_buffer = activations.parts.front().name;  // the largest comes first
   std::vector<PlanItem> parts = {weight_bytes_item(weights), planned_cache_item(config, session, shape),
                                  std::move(activations)};
-  if (shape.is_naive_attention) parts.push_back(naive_scores_item(config, shape));
   add_tables(config, session, shape.engine, &parts);
   plan.memory = sum_item("memory", std::move(parts));
   if (shape.engine == EngineKind::kVitro && !runs_here(config, weights)) mark_estimated(&plan.memory);
@@ -182,17 +168,13 @@ Result<InferencePlan> plan_inference(const ModelConfig& config, const WeightsPla
   return plan;
 }
 
-PlanItem naive_attention_item(const AttentionSpec& attn, int64_t n, int64_t element_bytes) {
-  return product_item("n x n scores of a layer",
-                      {{"n_head", attn.n_head}, {"n", n}, {"n", n}, {"", element_bytes, " B"}});
-}
+int64_t AttentionMemory::tiled_bytes() const { return sat_add(output.amount, log_sum_exp.amount); }
 
-PlanItem tiled_attention_item(const AttentionSpec& attn, int64_t n, int64_t element_bytes) {
-  return sum_item(
-      "tiled",
-      {product_item("output",
-                    {{"n", n}, {"n_head", attn.n_head}, {"d_head_v", attn.d_head_v}, {"", element_bytes, " B"}}),
-       product_item("log-sum-exp", {{"n", n}, {"n_head", attn.n_head}, {"", kFloatBytes, " B"}})});
+AttentionMemory attention_memory(const AttentionSpec& attn, int64_t n, int64_t element_bytes) {
+  const Factor rows{"n", n}, heads{"n_head", attn.n_head}, element{"", element_bytes, " B"};
+  return {.matrix = product_item("n x n scores of a layer", {heads, rows, rows, element}),
+          .output = product_item("output", {rows, heads, {"d_head_v", attn.d_head_v}, element}),
+          .log_sum_exp = product_item("log-sum-exp", {rows, heads, {"", kFloatBytes, " B"}})};
 }
 
 }  // namespace vitro

@@ -26,7 +26,6 @@ enum class EngineKind : uint8_t {
 struct InferenceShape {
   SessionShape session;  ///< context, sequences, batch, cache type, page size, threads
   EngineKind engine = EngineKind::kVitro;
-  bool is_naive_attention = false;  ///< the n x n scores of a layer in memory, all heads
   int64_t n_source = 0;             ///< positions of the source of an encoder-decoder
   bool is_latent_expanded = false;  ///< MLA: the cache has K and V of every head instead of the latent vector
 };
@@ -46,9 +45,13 @@ struct InferencePlan {
 Result<InferencePlan> plan_inference(const ModelConfig& config, const WeightsPlan& weights,
                                      const InferenceShape& shape);
 
-/// n x n scores of one layer and sequence, all heads: n_head x n x n x element_bytes; and what tiles need in their
-/// place: output rows and a float32 log-sum-exp a row and head (Dao et al. 2022, arXiv 2205.14135).
-PlanItem naive_attention_item(const AttentionSpec& attn, int64_t n, int64_t element_bytes);
-PlanItem tiled_attention_item(const AttentionSpec& attn, int64_t n, int64_t element_bytes);
+/// Attention of one layer and sequence of n positions, all heads: the n x n scores, n_head x n x n x element_bytes, and
+/// what tiles need in their place, output rows and a float32 log-sum-exp a row and head (Dao et al. 2022, arXiv
+/// 2205.14135).
+struct AttentionMemory {
+  PlanItem matrix, output, log_sum_exp;
+  int64_t tiled_bytes() const;
+};
+AttentionMemory attention_memory(const AttentionSpec& attn, int64_t n, int64_t element_bytes);
 
 }  // namespace vitro

@@ -79,11 +79,12 @@ TEST(InferencePlan, OnlyWhatRunsHereIsExact) {
 
 TEST(InferencePlan, NaiveAttentionNeedsTheSquare) {
   const AttentionSpec attn = planned_model("llama-7b").config.blocks[0].attn;
-  EXPECT_EQ(naive_attention_item(attn, 4096, 2).amount, kGiB);
-  EXPECT_EQ(naive_attention_item(attn, 32'768, 2).amount, 64 * kGiB);
-  const PlanItem tiled = tiled_attention_item(attn, 4096, 2);
-  EXPECT_EQ(find_item(tiled, "output")->amount, 32 << 20);
-  EXPECT_EQ(find_item(tiled, "log-sum-exp")->amount, 512 << 10);
+  EXPECT_EQ(attention_memory(attn, 32'768, 2).matrix.amount, 64 * kGiB);
+  const AttentionMemory memory = attention_memory(attn, 4096, 2);
+  EXPECT_EQ(memory.matrix.amount, kGiB);
+  EXPECT_EQ(memory.output.amount, 32 << 20);
+  EXPECT_EQ(memory.log_sum_exp.amount, 512 << 10);
+  EXPECT_EQ(memory.tiled_bytes(), (32 << 20) + (512 << 10));
 }
 
 TEST(InferencePlan, NonsenseIsRefused) {

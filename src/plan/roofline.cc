@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "plan/first_where.h"
 #include "plan/tensor_parallel.h"
 
 namespace vitro {
@@ -168,27 +169,7 @@ Result<ServingTimes> serving_times(const ModelConfig& config, const WorkOf& work
 }
 
 std::optional<int64_t> crossover_batch(const ModelConfig& config, const WorkOf& work, const Machine& machine) {
-  if (is_beyond_ridge(config, work, 1, machine)) return 1;
-  if (!is_beyond_ridge(config, work, kMaxBatch, machine)) return std::nullopt;
-  int64_t below = 1, beyond = kMaxBatch;
-  while (beyond - below > 1) {
-    const int64_t middle = below + (beyond - below) / 2;
-    (is_beyond_ridge(config, work, middle, machine) ? beyond : below) = middle;
-  }
-  return beyond;
-}
-
-std::vector<ExpertTraffic> expert_traffic(const ModelConfig& config, const WorkOf& work, int64_t n_max) {
-  const auto has_experts = [](const BlockSpec& block) { return block.ffn.moe.n_expert > 0; };
-  const auto block = std::find_if(config.blocks.begin(), config.blocks.end(), has_experts);
-  std::vector<ExpertTraffic> rows;
-  if (block == config.blocks.end()) return rows;
-  for (int64_t n = 1; n <= std::min(n_max, kMaxBatch); n *= 2) {
-    rows.push_back({.n_rows = n,
-                    .n_experts_a_layer = expected_experts(block->ffn.moe, n),
-                    .weight_bytes = work({.n_sequences = n})[Part::kFfn].weight_bytes});
-  }
-  return rows;
+  return first_where([&](int64_t n) { return is_beyond_ridge(config, work, n, machine); }, kMaxBatch);
 }
 
 }  // namespace vitro

@@ -107,13 +107,4 @@ Result<ServingTimes> serving_times(const ModelConfig& config, const WorkOf& work
 /// context none; nothing up to 2^20. For dense models peak x bytes an element / (2 x bandwidth).
 std::optional<int64_t> crossover_batch(const ModelConfig& config, const WorkOf& work, const Machine& machine);
 
-/// Of a pass, by what reads them.
-struct ExpertTraffic {
-  int64_t n_rows = 0;
-  double n_experts_a_layer = 0;  ///< expected, of the first layer with experts
-  int64_t weight_bytes = 0;      ///< of the feed-forward parts of the pass
-};
-/// How the experts' weights that a pass reads grow with its rows: 1, 2, 4, ... up to n_max. Empty for dense models.
-std::vector<ExpertTraffic> expert_traffic(const ModelConfig& config, const WorkOf& work, int64_t n_max);
-
 }  // namespace vitro

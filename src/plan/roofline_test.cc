@@ -132,20 +132,15 @@ TEST(Roofline, ExpertsMoveTheCrossover) {
   EXPECT_NEAR(static_cast<double>(batch.value()), 295.4 * 46.57 / 12.75, 15);
 }
 
-// Two of eight experts: 1 row reads 2, 2 rows 3.5, 4 rows 5.47, many all (8 (1 - 0.75^n)).
+// Two of eight experts: a token of 1 sequence reads 2 a layer, of 2 sequences 3.5.
 TEST(Roofline, ExpertTrafficGrowsWithTheBatch) {
   const PlannedModel model = mixtral();
   const WeightsPlan weights = model.weights();
-  const std::vector<ExpertTraffic> rows = expert_traffic(model.config, work_of(model, weights), 64);
-  ASSERT_EQ(rows.size(), 7U);
-  EXPECT_DOUBLE_EQ(rows[0].n_experts_a_layer, 2);
-  EXPECT_DOUBLE_EQ(rows[1].n_experts_a_layer, 3.5);
-  EXPECT_NEAR(rows[2].n_experts_a_layer, 5.46875, 1e-9);
+  const WorkOf work = work_of(model, weights);
+  const auto bytes = [&](int64_t n) { return work({.n_sequences = n})[Part::kFfn].weight_bytes; };
   const double one_expert = 2.0 * 32 * 3 * 4096 * 14336;
-  EXPECT_NEAR(static_cast<double>(rows[1].weight_bytes - rows[0].weight_bytes), 1.5 * one_expert, 2);
-  EXPECT_NEAR(rows[6].n_experts_a_layer, 8, 1e-6);
-  const PlannedModel dense = planned_model("llama-7b");
-  EXPECT_TRUE(expert_traffic(dense.config, work_of(dense, weights), 64).empty());
+  EXPECT_NEAR(static_cast<double>(bytes(2) - bytes(1)), 1.5 * one_expert, 2);
+  EXPECT_NEAR(static_cast<double>(bytes(64) - bytes(1)), 6 * one_expert, 1e-4 * one_expert);
 }
 
 // ---- several devices ----
@@ -167,11 +162,18 @@ TEST(TensorParallel, WeightsAndHeadsAreDivided) {
   EXPECT_EQ(device_cache_bytes(one_layer(6, 6), 600, 4), 200);
 }
 
+// Expanded it has keys and values of every query head: ceil(6 / 4) = 2 of 6.
 TEST(TensorParallel, ALatentCacheIsOnEveryDevice) {
   ModelConfig config = one_layer(8, 8);
   config.blocks[0].attn.kv_lora_rank = 512;
   config.blocks[0].attn.d_head_rope = 64;
   EXPECT_EQ(device_cache_bytes(config, 1000, 8), 1000);
+  EXPECT_EQ(device_cache_bytes(config, 1000, 8, true), 125);
+  config.blocks[0].attn.n_head = 6;
+  EXPECT_EQ(device_cache_bytes(config, 600, 4, true), 200);
+  PassWork work{.is_latent_expanded = true};
+  work.parts[static_cast<size_t>(Part::kScores)].cache_bytes = 600;
+  EXPECT_EQ(device_work(config, work, 4)[Part::kScores].cache_bytes, 200);
 }
 
 // Megatron's two sums a layer: 2 x 3/4 x rows x d_model x 2 B each on 4 devices.
