@@ -110,6 +110,15 @@ void add_layout_options(CLI::App& app, TrainOptions& o, CLI::Option* train, cons
       ->check(CLI::Range(0, 3))
       ->needs(train)
       ->group(group);
+  app.add_option_function<std::string>(
+         "--gather",
+         [&layout](const std::string& unit) {
+           layout.zero_unit = unit == "tensor" ? ZeroUnit::kTensor : ZeroUnit::kBlock;
+         },
+         "with --zero 3: what is whole at once, block (FSDP) or tensor (DeepSpeed) (block)")
+      ->check(CLI::IsMember({"block", "tensor"}))
+      ->needs(train)
+      ->group(group);
 }
 
 void add_time_options(CLI::App& app, TrainOptions& o, CLI::Option* train, const char* group) {

@@ -9,6 +9,7 @@
 #include "cli/plan_device.h"
 #include "cli/plan_fits.h"
 #include "cli/plan_inference.h"
+#include "plan/training_choices.h"
 
 namespace vitro {
 namespace {
@@ -98,54 +99,6 @@ PlanTable phase_table(const TrainingPlan& plan) {
 
 // ---- other choices ----
 
-struct Choice {
-  std::string name;
-  TrainingSpec spec;
-};
-
-std::vector<Choice> other_choices(const TrainingSpec& asked) {
-  std::vector<Choice> choices = {{"as asked", asked}};
-  const auto add = [&](std::string name, auto&& change) {
-    TrainingSpec spec = asked;
-    change(spec);
-    choices.push_back({std::move(name), std::move(spec)});
-  };
-  const auto recipe = [&](std::string_view name) {
-    if (asked.recipe.name == name || asked.lora) return;
-    if (const auto found = parse_train_recipe(name)) {
-      add(std::string(name), [&](TrainingSpec& spec) { set_recipe(*found, &spec); });
-    }
-  };
-  for (const char* name : {"adamw-bf16", "adamw-bf16-f32-grads", "adamw-bf16-both-grads", "adam8bit"}) recipe(name);
-  const auto recompute = [&](Recomputation recomputation) {
-    if (asked.policy.recomputation == recomputation) return;
-    add(fmt::format("recomputation {}", recomputation_name(recomputation)),
-        [&](TrainingSpec& spec) { spec.policy.recomputation = recomputation; });
-  };
-  recompute(Recomputation::kNone);
-  recompute(Recomputation::kFull);
-  if (asked.policy.is_tiled) add("naive attention", [](TrainingSpec& spec) { spec.policy.is_tiled = false; });
-  if (!asked.policy.is_tiled) add("attention in tiles", [](TrainingSpec& spec) { spec.policy.is_tiled = true; });
-  if (asked.policy.loss != LossKind::kChunked) {
-    add("loss in chunks", [](TrainingSpec& spec) { spec.policy.loss = LossKind::kChunked; });
-  }
-  if (asked.layout.data > 1) {
-    for (int64_t stage = 0; stage <= 3; ++stage) {
-      if (stage == asked.layout.zero_stage) continue;
-      add(fmt::format("ZeRO {}", stage), [&](TrainingSpec& spec) { spec.layout.zero_stage = stage; });
-    }
-  }
-  if (!asked.lora) {
-    add("LoRA, rank 16, all matrices",
-        [](TrainingSpec& spec) { spec.lora = {.rank = 16, .targets = kAllLoraTargets}; });
-    const auto nf4 = parse_weight_format("nf4-dq");
-    add("QLoRA, the same on nf4", [&](TrainingSpec& spec) {
-      spec.lora = {.rank = 16, .targets = kAllLoraTargets, .base = nf4.value_or(kBf16Weights)};
-    });
-  }
-  return choices;
-}
-
 // Choices that the model or the layout cannot have are left out.
 PlanTable choice_table(const PlanModel& model, const TrainingSpec& asked) {
   PlanTable table{.id = "choices",
@@ -157,7 +110,7 @@ PlanTable choice_table(const PlanModel& model, const TrainingSpec& asked) {
                               {"activation_bytes", "activations"},
                               {"peak_bytes", "peak"},
                               {"peak_phase", "at", true}}};
-  for (const Choice& choice : other_choices(asked)) {
+  for (const TrainingChoice& choice : training_choices(asked)) {
     const auto plan = plan_training(model.config, model.slots, choice.spec);
     if (!plan) continue;
     table.rows.push_back({text_cell(choice.name), bytes_cell(plan->states.amount),
@@ -249,6 +202,7 @@ Value question_json(const PlanModel& model, const TrainingSpec& spec, const Plan
                              {"pipeline", Value(layout.pipeline)},
                              {"expert", Value(layout.expert)},
                              {"zero", Value(layout.zero_stage)},
+                             {"gather", Value(std::string(layout.zero_unit == ZeroUnit::kTensor ? "tensor" : "block"))},
                              {"interleave", Value(layout.n_chunks)},
                              {"sequence_parallel", Value(layout.is_sequence_parallel)},
                              {"source", Value(spec.shape.n_source)},
@@ -258,21 +212,18 @@ Value question_json(const PlanModel& model, const TrainingSpec& spec, const Plan
                              {"recompute_norms", Value(spec.policy.recomputes_norms)},
                              {"dropout", Value(spec.policy.has_dropout)},
                              {"loss_rows", Value(spec.policy.loss_rows)},
+                             {"lora_targets", spec.lora ? Value(lora_target_names(spec.lora->targets)) : Value()},
                              {"lora_base", spec.lora ? Value(std::string(spec.lora->base.name)) : Value()},
                              {"flops", Value(std::string(flops_convention_name(train.convention)))},
                              {"mfu", Value(train.mfu)},
                              {"pue", Value(train.pue)},
                              {"device", Value(options.device)},
+                             {"device_file", Value(options.device_file)},
                              {"budget_bytes", Value(options.budget)},
                              {"tokens", Value(train.n_tokens)}});
 }
 
 }  // namespace
-
-void set_recipe(const TrainRecipe& recipe, TrainingSpec* spec) {
-  spec->recipe = recipe;
-  spec->policy.element_bytes = recipe.weight_bytes;
-}
 
 Result<PlanReport> training_report(const PlanModel& model, const PlanOptions& options, const TrainOptions& train) {
   const TrainingSpec spec = training_spec(model.config, options, train);

@@ -20,9 +20,6 @@ struct TrainOptions {
   int64_t n_tokens = 0;  ///< of the whole run; 0: a step only
 };
 
-/// Activations are as wide as the weights.
-void set_recipe(const TrainRecipe& recipe, TrainingSpec* spec);
-
 /// --train and what belongs to it; messages name the option.
 void add_train_options(CLI::App& app, TrainOptions& options);
 

@@ -55,6 +55,14 @@ int64_t one_adapter(const LoraSpec& lora, const TensorSlot& slot) {
 
 }  // namespace
 
+std::string lora_target_names(LoraTargets targets) {
+  std::string names;
+  for (const std::string_view name : kNames) {
+    if ((targets & target_bit(name)) != 0) names.append(names.empty() ? "" : ",").append(name);
+  }
+  return names;
+}
+
 Result<LoraTargets> parse_lora_targets(std::string_view names) {
   LoraTargets targets = 0;
   for (size_t begin = 0; begin <= names.size();) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -38,6 +39,8 @@ struct LoraSpec {
 
 /// "q,v" or "all". InvalidArgument lists the names.
 Result<LoraTargets> parse_lora_targets(std::string_view names);
+/// "q,v": as parse_lora_targets reads them.
+std::string lora_target_names(LoraTargets targets);
 /// InvalidArgument: a rank below 1 or above the smallest side of an adapted matrix; targets that the model lacks.
 Status check_lora(const LoraSpec& lora, std::span<const TensorSlot> slots);
 

@@ -169,6 +169,8 @@ Status check_layout(const ModelConfig& config, const ParallelLayout& layout, int
   if (!problems.is_empty()) return problems.status();
   const int64_t t = layout.tensor;
   problems.add_if(layout.is_sequence_parallel && t == 1, "--sequence-parallel: needs --tp above 1");
+  problems.add_if(layout.zero_unit != ZeroUnit::kBlock && layout.zero_stage < 3,
+                  "--gather tensor: with --zero {} nothing is gathered; needs --zero 3", layout.zero_stage);
   problems.add_if(layout.is_sequence_parallel && seq_len % t != 0,
                   "--sequence-parallel: {} ranks do not divide {} rows", t, seq_len);
   const BlockSpec* last = nullptr;

@@ -27,7 +27,7 @@ struct ParallelLayout {
   /// What data-parallel ranks share (Rajbhandari et al. 2020, arXiv 1910.02054): 0 nothing, 1 master weights and
   /// moments, 2 and gradients, 3 and weights.
   int64_t zero_stage = 0;
-  ZeroUnit zero_unit = ZeroUnit::kBlock;
+  ZeroUnit zero_unit = ZeroUnit::kBlock;         ///< of ZeRO 3
   int64_t n_gathered = 2;                        ///< units of ZeRO 3 that are whole at once: in use, and on their way
   int64_t bucket_bytes = int64_t{2} * 25 << 20;  ///< gradients on their way between ranks; none with ZeRO 3
 

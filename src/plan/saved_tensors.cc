@@ -4,11 +4,11 @@
 #include <utility>
 
 #include "base/saturating.h"
+#include "plan/element_bytes.h"
 
 namespace vitro {
 namespace {
 
-constexpr int64_t kFloatBytes = 4;
 constexpr int64_t kIndexBytes = 4;
 constexpr int64_t kMaskBytes = 1;
 
@@ -131,8 +131,8 @@ class BlockTensors {
   void add_scores(const std::string& prefix, const std::vector<Factor>& pairs) {
     if (policy_.is_tiled) return add(prefix + "log-sum-exp", {pairs[0]}, {.element_bytes = kFloatBytes});
     const bool is_dropped = policy_.recomputation == Recomputation::kSelective;
-    add(prefix + "scores", pairs, {.element_bytes = policy_.score_bytes, .is_dropped = is_dropped});
-    add(prefix + "probabilities", pairs, {.element_bytes = policy_.score_bytes, .is_dropped = is_dropped});
+    add(prefix + "scores", pairs, {.is_dropped = is_dropped});
+    add(prefix + "probabilities", pairs, {.is_dropped = is_dropped});
     if (!policy_.has_dropout) return;
     add(prefix + "probability dropout mask", pairs, {.element_bytes = kMaskBytes, .is_dropped = is_dropped});
   }

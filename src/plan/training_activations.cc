@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/saturating.h"
+#include "plan/element_bytes.h"
 #include "plan/layer_groups.h"
 #include "plan/saved_tensors.h"
 
@@ -25,7 +26,6 @@ constexpr auto kLossKinds = std::to_array<std::string_view>({
 #undef VITRO_X
 });
 
-constexpr int64_t kFloatBytes = 4;
 constexpr int64_t kMaskBytes = 1;
 
 Result<size_t> find_choice(std::span<const std::string_view> names, std::string_view option, std::string_view name) {

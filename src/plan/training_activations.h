@@ -24,14 +24,15 @@ namespace vitro {
   X(kNone, "none", "everything the backward needs is kept")                                            \
   X(kSelective, "selective", "naive attention's n x n matrices are computed again from q, k, v")       \
   X(kFull, "full", "only the input of every k-th layer is kept; the k layers run again")
-/// X-macro: enum name, printed name, bytes a logit of the 16-bit logits, float32 copy, float32 gradient, 16-bit
-/// gradient; what it is.
+/// X-macro: enum name, printed name, whether there are logits in the type of the activations, float32 ones, a float32
+/// gradient, a gradient in the type of the activations; what it is, with the bytes where that type has 16 bits. Where
+/// it is float32 itself nothing is converted: no second logits, no second gradient.
 #define VITRO_LOSS_KINDS(X)                                                                            \
-  X(kNaive, "naive", 2, 4, 4, 2, "logits, float32 copy, its gradient, the gradient in 16 bits: 12 B")  \
-  X(kShared, "shared", 2, 4, 4, 0, "the 16-bit gradient takes the place of the logits: 10 B")          \
-  X(kInPlaceF32, "in-place-f32", 0, 4, 0, 0, "float32 logits become their gradient (Megatron): 4 B")   \
-  X(kInPlace, "in-place", 2, 0, 0, 0, "16-bit logits become their gradient (llm.c): 2 B")              \
-  X(kChunked, "chunked", 0, 4, 0, 0, "float32 logits of some rows at a time: rows x V x 4 B")
+  X(kNaive, "naive", 1, 1, 1, 1, "logits, float32 copy, its gradient, the gradient in 16 bits: 12 B")  \
+  X(kShared, "shared", 1, 1, 1, 0, "the 16-bit gradient takes the place of the logits: 10 B")          \
+  X(kInPlaceF32, "in-place-f32", 0, 1, 0, 0, "float32 logits become their gradient (Megatron): 4 B")   \
+  X(kInPlace, "in-place", 1, 0, 0, 0, "logits become their gradient (llm.c): 2 B")                     \
+  X(kChunked, "chunked", 0, 1, 0, 0, "float32 logits of some rows at a time: rows x V x 4 B")
 // clang-format on
 
 enum class Recomputation : uint8_t {
@@ -52,8 +53,7 @@ Result<LossKind> parse_loss_kind(std::string_view name);
 
 struct ActivationPolicy {
   int64_t element_bytes = 2;
-  bool is_tiled = true;     ///< FlashAttention: output and float32 log-sum-exp instead of the n x n matrices
-  int64_t score_bytes = 2;  ///< naive: of a score and a probability; 4 where the softmax is kept in float32
+  bool is_tiled = true;  ///< FlashAttention: output and float32 log-sum-exp instead of the n x n matrices
   Recomputation recomputation = Recomputation::kNone;
   int64_t layers_per_checkpoint = 1;  ///< kFull
   bool recomputes_product = false;    ///< input of the down projection is made again from what it was made of

@@ -72,10 +72,9 @@ TEST(TrainingActivations, ATokenAndLayerOfALlama) {
   EXPECT_EQ(bytes_of_a_token({}), 131'720);
   EXPECT_EQ(bytes_of_a_token({.recomputes_product = true}), 131'720 - 2 * 11'008);
   EXPECT_EQ(bytes_of_a_token({.recomputes_norms = true}), 131'720 - 4 * 4096);
-  // Without tiles: no log-sum-exp, 2 x 2 B x 32 x 4,096 of scores and probabilities; a float32 softmax doubles them.
+  // Without tiles: no log-sum-exp, 2 x 2 B x 32 x 4,096 of scores and probabilities.
   const int64_t n_naive = 131'720 - 4 * 32 + 4 * 32 * 4096;
   EXPECT_EQ(bytes_of_a_token({.is_tiled = false}), n_naive);
-  EXPECT_EQ(bytes_of_a_token({.is_tiled = false, .score_bytes = 4}), n_naive + 4 * 32 * 4096);
   EXPECT_EQ(bytes_of_a_token({.is_tiled = false, .recomputation = Recomputation::kSelective}), 131'720 - 4 * 32);
 }
 
@@ -174,30 +173,42 @@ TEST(TrainingActivations, TheListOfLlmC) {
   EXPECT_EQ(n_bytes >> 20, 18'564);
 }
 
-// llm.c on a CPU, everything in float32, B = 4, T = 64: its README says 73,323,776 activations. It also keeps the
+// llm.c on a CPU, everything in float32, B = 4, T = 64: its README says 73,323,776 activations; 73,347,840 with the
+// vocabulary padded to 50,304. It also keeps the
 // outputs of both projections (2 x 12 x BTC), which the backward does not read, probabilities beside the logits, and
 // the scores under the name preatt.
 TEST(TrainingActivations, TheCpuListOfLlmC) {
-  const auto gpt = planned_model("gpt2");
-  const ActivationPolicy policy{.element_bytes = 4, .is_tiled = false, .score_bytes = 4, .loss = LossKind::kInPlaceF32};
-  const ActivationQuestion question{gpt.config, {.seq_len = 64, .micro_batch = 4}, policy};
-  const int64_t n_outputs = int64_t{2} * 12 * 4 * 64 * 768, n_probabilities = int64_t{4} * 64 * 50'257;
-  EXPECT_EQ((saved_item(question, 0).amount + loss_item(question).amount) / 4 + n_outputs + n_probabilities,
-            73'323'776);
+  auto gpt = planned_model("gpt2");
+  const ActivationPolicy policy{.element_bytes = 4, .is_tiled = false, .loss = LossKind::kInPlaceF32};
+  const auto n_activations = [&](int64_t vocab_size) {
+    gpt.config.vocab_size = vocab_size;
+    const ActivationQuestion question{gpt.config, {.seq_len = 64, .micro_batch = 4}, policy};
+    const int64_t n_outputs = int64_t{2} * 12 * 4 * 64 * 768, n_probabilities = int64_t{4} * 64 * vocab_size;
+    return (saved_item(question, 0).amount + loss_item(question).amount) / 4 + n_outputs + n_probabilities;
+  };
+  EXPECT_EQ(n_activations(50'257), 73'323'776);
+  EXPECT_EQ(n_activations(50'304), 73'347'840);
 }
 
 // Naive logits are 10 to 12 bytes a row and id: ms-swift's 32,768 x 151,936 float32 is 18.55 GiB a copy.
 TEST(TrainingActivations, LogitsAndTheirGradients) {
   auto model = planned_model("llama-7b");
   model.config.vocab_size = 151'936;
-  const auto loss = [&](LossKind kind) {
-    const PlanItem item = loss_item({model.config, {.seq_len = 32'768}, {.loss = kind, .loss_rows = 1024}});
+  const auto loss = [&](LossKind kind, int64_t element_bytes = 2) {
+    const ActivationPolicy policy{.element_bytes = element_bytes, .loss = kind, .loss_rows = 1024};
+    const PlanItem item = loss_item({model.config, {.seq_len = 32'768}, policy});
     return item.amount - amount_at(item, "losses");
   };
   const int64_t n = int64_t{32'768} * 151'936;
   EXPECT_EQ(loss(LossKind::kNaive), 12 * n);
   EXPECT_EQ(loss(LossKind::kShared), 10 * n);
   EXPECT_EQ(loss(LossKind::kInPlaceF32), 4 * n);
+  // All in float32: nothing is converted.
+  EXPECT_EQ(loss(LossKind::kNaive, 4), 8 * n);
+  EXPECT_EQ(loss(LossKind::kShared, 4), 8 * n);
+  EXPECT_EQ(loss(LossKind::kInPlaceF32, 4), 4 * n);
+  EXPECT_EQ(loss(LossKind::kInPlace, 4), 4 * n);
+  EXPECT_EQ(loss(LossKind::kChunked, 4), int64_t{4} * 1024 * 151'936);
   EXPECT_EQ(loss(LossKind::kChunked), 4 * int64_t{1024} * 151'936);
   EXPECT_NEAR(static_cast<double>(4 * n) / (1 << 30), 18.547, 0.001);
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/saturating.h"
+#include "plan/element_bytes.h"
 #include "plan/session_plan.h"
 #include "plan/training_states.h"
 
@@ -13,7 +14,6 @@ namespace {
 
 constexpr int64_t kMaxCount = int64_t{1} << 20;  // of sequences and micro-batches: far above any use
 constexpr int64_t kMaxElementBytes = 8;
-constexpr int64_t kFloatBytes = 4;
 
 Status check_range(std::string_view name, int64_t value, int64_t most) {
   if (value >= 1 && value <= most) return {};
@@ -31,7 +31,6 @@ Status check_shape(const ModelConfig& config, const TrainingShape& shape) {
 
 Status check_policy(const ModelConfig& config, const ActivationPolicy& policy) {
   VITRO_TRY(check_range("activation bytes", policy.element_bytes, kMaxElementBytes));
-  VITRO_TRY(check_range("score bytes", policy.score_bytes, kMaxElementBytes));
   VITRO_TRY(check_range("--checkpoint-layers", policy.layers_per_checkpoint, std::max<int64_t>(config.n_layer(), 1)));
   VITRO_TRY(check_range("loss-rows", policy.loss_rows, kMaxContext));
   if (policy.layers_per_checkpoint > 1 && policy.recomputation != Recomputation::kFull) {
@@ -147,7 +146,7 @@ class Planner {
   }
 
   static PlanItem without_gradients(PlanItem rank_states) {
-    std::erase_if(rank_states.parts, [](const PlanItem& part) { return part.name.ends_with("gradients"); });
+    std::erase_if(rank_states.parts, [](const PlanItem& part) { return part.kind == ItemKind::kGradients; });
     return rank_states;
   }
 
@@ -176,8 +175,8 @@ class Planner {
     if (!spec_.lora || spec_.lora->base.bytes_per_element() >= 2.0) return item;
     for (const RankTensor& tensor : model.tensors) {
       if (!tensor.is_matrix || !tensor.is_inside) continue;
-      PlanItem one =
-          product_item(item.name, {{"rows", tensor.rows}, {"cols", tensor.cols}, {"", 2, " B"}}, Certainty::kEstimated);
+      PlanItem one = product_item(item.name, {{"rows", tensor.rows}, {"cols", tensor.cols}, {"", kHalfBytes, " B"}},
+                                  Certainty::kEstimated);
       if (one.amount > item.amount) item = std::move(one);
     }
     return item;
@@ -188,7 +187,7 @@ class Planner {
     if (spec_.layout.data == 1 || spec_.layout.zero_stage == 3) return item;
     int64_t n_gradients = 0;
     for (const PlanItem& part : rank_states.parts) {
-      if (part.name.ends_with("gradients")) n_gradients = sat_add(n_gradients, part.amount);
+      if (part.kind == ItemKind::kGradients) n_gradients = sat_add(n_gradients, part.amount);
     }
     item.amount = std::min(spec_.layout.bucket_bytes, n_gradients);
     item.formula = "min(buckets, gradients)";
@@ -203,6 +202,11 @@ class Planner {
 };
 
 }  // namespace
+
+void set_recipe(const TrainRecipe& recipe, TrainingSpec* spec) {
+  spec->recipe = recipe;
+  spec->policy.element_bytes = recipe.weight_bytes;
+}
 
 Status check_training(const ModelConfig& config, std::span<const TensorSlot> slots, const TrainingSpec& spec) {
   VITRO_TRY(check_range("layers", config.n_layer(), kMaxLayers));

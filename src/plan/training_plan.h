@@ -26,6 +26,9 @@ struct TrainingSpec {
   std::optional<LoraSpec> lora = {};
 };
 
+/// Activations are as wide as the weights.
+void set_recipe(const TrainRecipe& recipe, TrainingSpec* spec);
+
 struct TrainingPlan {
   int64_t n_parameters = 0;  ///< of the whole model
   int64_t n_trained = 0;     ///< those that the optimizer changes

@@ -10,13 +10,13 @@
 
 #include "base/human.h"
 #include "base/saturating.h"
+#include "plan/element_bytes.h"
 
 namespace vitro {
 namespace {
 
 constexpr int64_t kScaleBlock = 256;     // 8-bit moments that share a float32 scale
 constexpr int64_t kSmallest8bit = 4096;  // tensors with fewer elements keep float32 moments
-constexpr int64_t kHalfBytes = 2;
 
 // Data-parallel ranks that share a component's states from `first_stage` of ZeRO on. Ranks with other experts hold none
 // of ours.
@@ -133,11 +133,13 @@ Bytes frozen_bytes(const RankTensor& tensor, const WeightFormat& base) {
 }  // namespace
 
 PlanItem state_item(std::span<const RankTensor> tensors, const TrainRecipe& recipe, const ParallelLayout& layout) {
-  return sum_item("states", {uniform_item("weights", tensors, layout, 3, recipe.weight_bytes),
-                             uniform_item("gradients", tensors, layout, 2, recipe.gradient_bytes),
-                             uniform_item("float32 gradients", tensors, layout, 2, recipe.main_gradient_bytes),
-                             uniform_item("master weights", tensors, layout, 1, recipe.master_bytes),
-                             moments_item(tensors, recipe, layout)});
+  PlanItem gradients = uniform_item("gradients", tensors, layout, 2, recipe.gradient_bytes);
+  PlanItem main_gradients = uniform_item("float32 gradients", tensors, layout, 2, recipe.main_gradient_bytes);
+  gradients.kind = main_gradients.kind = ItemKind::kGradients;
+  return sum_item("states",
+                  {uniform_item("weights", tensors, layout, 3, recipe.weight_bytes), std::move(gradients),
+                   std::move(main_gradients), uniform_item("master weights", tensors, layout, 1, recipe.master_bytes),
+                   moments_item(tensors, recipe, layout)});
 }
 
 PlanItem frozen_item(std::span<const RankTensor> tensors, const WeightFormat& base, const ParallelLayout& layout) {

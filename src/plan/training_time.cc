@@ -78,9 +78,10 @@ std::vector<PlanItem> counted_parameters(const ModelConfig& config, const Weight
     width = sat_add(width, sat_mul(block.attn.n_head, block.attn.d_head + block.attn.d_head_v));
   }
   const Factor rows{"n", shape.seq_len};
-  return {
-      product_item("parameters", {{"", 6}, {"N", weights.total().n_active}, rows}),
-      product_item("scores", {{"", is_halved ? 3 : 6}, {"sum of n_head x (d_head + d_head_v)", width}, rows, rows})};
+  PlanItem scores =
+      product_item("scores", {{"", is_halved ? 3 : 6}, {"sum of n_head x (d_head + d_head_v)", width}, rows, rows});
+  scores.kind = ItemKind::kScores;
+  return {product_item("parameters", {{"", 6}, {"N", weights.total().n_active}, rows}), std::move(scores)};
 }
 
 Status check_convention(const ModelConfig& config, const TrainingSpec& spec, FlopsConvention convention) {
@@ -101,8 +102,8 @@ PlanItem again_item(const PassWork& forward, const std::vector<PlanItem>& counte
   }
   PlanItem item{.name = "computed again", .formula = "a third of what is counted"};
   for (const PlanItem& part : counted) {
-    const bool is_again =
-        recomputation == Recomputation::kFull || (recomputation == Recomputation::kSelective && part.name == "scores");
+    const bool is_again = recomputation == Recomputation::kFull ||
+                          (recomputation == Recomputation::kSelective && part.kind == ItemKind::kScores);
     if (is_again) item.amount = sat_add(item.amount, part.amount / 3);
   }
   return item;
@@ -205,10 +206,6 @@ Result<TrainingTime> training_time(const TrainingWork& work, const ParallelLayou
   }
   if (budget.n_tokens > 0) add_run(work, n_devices, budget, &time);
   return time;
-}
-
-double implied_mfu(const TrainingWork& work, double n_tokens, double device_hours, double peak_flops) {
-  return work.flops_per_token() * n_tokens / (device_hours * kSecondsPerHour * peak_flops);
 }
 
 }  // namespace vitro

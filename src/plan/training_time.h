@@ -77,7 +77,5 @@ struct TrainingTime {
 /// InvalidArgument names the parameter.
 Result<TrainingTime> training_time(const TrainingWork& work, const ParallelLayout& layout, const TrainingShape& shape,
                                    const TrainingBudget& budget);
-/// MFU that a published run had: flops_per_token x tokens / (device hours x 3600 x peak).
-double implied_mfu(const TrainingWork& work, double n_tokens, double device_hours, double peak_flops);
 
 }  // namespace vitro

@@ -23,6 +23,11 @@ TrainingWork work_of(const PlannedModel& model, const TrainingSpec& spec,
   return std::move(work).value();
 }
 
+// MFU that a published run had.
+double implied_mfu(const TrainingWork& work, double n_tokens, double device_hours, double peak_flops) {
+  return work.flops_per_token() * n_tokens / (device_hours * 3600 * peak_flops);
+}
+
 // GPT-3 with the vocabulary that Megatron's papers count.
 PlannedModel megatron_gpt3() {
   PlannedModel model = planned_model("gpt3-175b");

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/saturating.h"
+#include "plan/element_bytes.h"
 #include "plan/layer_groups.h"
 #include "plan/saved_tensors.h"
 #include "plan/training_activations.h"
@@ -13,16 +14,23 @@
 namespace vitro {
 namespace {
 
-constexpr int64_t kFloatBytes = 4;
-
+// Bytes of a logit in each of the buffers that there may be.
 struct LogitBytes {
-  int64_t logit, copy, gradient, cast;
+  int64_t logit, wide, gradient, cast;
 };
-constexpr auto kLogitBytes = std::to_array<LogitBytes>({
-#define VITRO_X(name, text, logit, copy, gradient, cast, doc) {logit, copy, gradient, cast},
+constexpr auto kLossBuffers = std::to_array<LogitBytes>({
+#define VITRO_X(name, text, logit, wide, gradient, cast, doc) {logit, wide, gradient, cast},
     VITRO_LOSS_KINDS(VITRO_X)
 #undef VITRO_X
 });
+
+LogitBytes logit_bytes(LossKind kind, int64_t element_bytes) {
+  const LogitBytes has = kLossBuffers[static_cast<size_t>(kind)];
+  const bool is_wide = element_bytes >= kFloatBytes;
+  const bool has_wide = has.wide != 0 && !(is_wide && has.logit != 0);
+  return {has.logit * element_bytes, has_wide ? kFloatBytes : 0, has.gradient * kFloatBytes,
+          is_wide ? 0 : has.cast * element_bytes};
+}
 
 int64_t kept_bytes(const ActivationQuestion& question, const BlockSpec& block, bool is_encoder) {
   return block_activation_item(question, block, is_encoder).amount;
@@ -90,8 +98,7 @@ std::vector<PlanItem> working_items(const ActivationQuestion& question, const Bl
   PlanItem attention = rows_item("attention", {}, rows, {{"q, k, v, output", divided_up(n_attn, t)}}, n_bytes);
   if (!question.policy.is_tiled) {
     const Factor keys{"keys", is_encoder ? question.shape.n_source : question.shape.seq_len};
-    PlanItem scores =
-        rows_item("scores", {}, rows, {{"n_head", divided_up(attn.n_head, t)}, keys}, question.policy.score_bytes);
+    PlanItem scores = rows_item("scores", {}, rows, {{"n_head", divided_up(attn.n_head, t)}, keys}, n_bytes);
     attention = sum_item("attention", {std::move(attention), std::move(scores)});
   }
   PlanItem residual = rows_item("residual", {}, rows, {{"d_model", question.config.d_model}}, n_bytes);
@@ -109,7 +116,7 @@ PlanItem recomputed_item(const ActivationQuestion& question, int64_t stage) {
 PlanItem loss_item(const ActivationQuestion& question) {
   const ActivationPolicy& policy = question.policy;
   if (question.config.kind == ModelKind::kEncoder) return {.name = "logits and loss"};
-  const LogitBytes& bytes = kLogitBytes[static_cast<size_t>(policy.loss)];
+  const LogitBytes bytes = logit_bytes(policy.loss, policy.element_bytes);
   const Factor vocab{question.layout.tensor == 1 ? "vocab_size" : "vocab_size / tensor-parallel",
                      divided_up(question.config.vocab_size, question.layout.tensor)};
   std::vector<Factor> rows = row_factors(question, false, false);
@@ -120,7 +127,7 @@ PlanItem loss_item(const ActivationQuestion& question) {
     return rows_item(std::move(name), {}, rows, {vocab}, n_bytes);
   };
   return sum_item("logits and loss",
-                  {item("logits", bytes.logit), item("float32 logits", bytes.copy),
+                  {item("logits", bytes.logit), item("float32 logits", bytes.wide),
                    item("float32 gradient", bytes.gradient), item("16-bit gradient", bytes.cast), std::move(losses)});
 }
 
