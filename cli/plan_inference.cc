@@ -121,25 +121,31 @@ PlanSection parameter_section(const PlanModel& model, const WeightsPlan& weights
 
 Value question_json(const PlanModel& model, const PlannedWeights& weights, const InferenceQuestion& question) {
   const SessionShape& s = question.shape.session;
-  return Value(
-      Value::Object{{"kind", Value(std::string("inference"))},
-                    {"model", Value(model.name)},
-                    {"family", Value(model.config.family)},
-                    {"engine", Value(std::string(question.shape.engine == EngineKind::kVitro ? "vitro" : "gpu"))},
-                    {"weights", Value(weights.words)},
-                    {"cache_type", Value(question.options.cache_type)},
-                    {"context", Value(s.n_ctx)},
-                    {"users", Value(s.n_sequences)},
-                    {"prompt", Value(question.n_prompt)},
-                    {"rows_of_a_pass", Value(s.n_batch)},
-                    {"page_size", Value(s.page_size)},
-                    {"source", Value(question.shape.n_source)},
-                    {"threads", Value(int64_t{s.n_threads})},
-                    {"window_cache", Value(s.keeps_only_windows)},
-                    {"mla", Value(std::string(question.shape.is_latent_expanded ? "expanded" : "latent"))},
-                    {"device", Value(question.options.device)},
-                    {"devices", Value(question.options.n_devices)},
-                    {"budget_bytes", Value(question.options.budget)}});
+  Value::Array others;
+  for (const WeightFormat& format : question.options.other_weights) others.emplace_back(format_name(format));
+  return Value(Value::Object{
+      {"kind", Value(std::string("inference"))},
+      {"model", Value(model.name)},
+      {"family", Value(model.config.family)},
+      {"engine", Value(std::string(question.shape.engine == EngineKind::kVitro ? "vitro" : "gpu"))},
+      {"weights", Value(weights.words)},
+      {"embeddings", question.options.embeddings ? Value(format_name(*question.options.embeddings)) : Value()},
+      {"compare_weights", Value(std::move(others))},
+      {"cache_type", Value(question.options.cache_type)},
+      {"context", Value(s.n_ctx)},
+      {"users", Value(s.n_sequences)},
+      {"prompt", Value(question.n_prompt)},
+      {"rows_of_a_pass", Value(s.n_batch)},
+      {"page_size", Value(s.page_size)},
+      {"source", Value(question.shape.n_source)},
+      {"threads", Value(int64_t{s.n_threads})},
+      {"window_cache", Value(s.keeps_only_windows)},
+      {"mla", Value(std::string(question.shape.is_latent_expanded ? "expanded" : "latent"))},
+      {"naive", Value(question.options.shows_naive)},
+      {"device", Value(question.options.device)},
+      {"device_file", Value(question.options.device_file)},
+      {"devices", Value(question.options.n_devices)},
+      {"budget_bytes", Value(question.options.budget)}});
 }
 
 }  // namespace

@@ -8,11 +8,10 @@
 #include "base/saturating.h"
 #include "cli/plan_device.h"
 #include "cli/plan_fits.h"
+#include "plan/element_bytes.h"
 
 namespace vitro {
 namespace {
-
-constexpr int64_t kHalfBytes = 2, kFloatBytes = 4;
 
 // The two passes that an operator asks about: a prompt as a whole, and a token of every sequence behind a full context.
 struct Passes {
@@ -172,6 +171,25 @@ std::vector<std::string> speed_notes(const Passes& passes, const Times& times, c
                       decimal_text(static_cast<double>(passes.prefill_work.total().flops_dense), ""))};
 }
 
+// How many experts a token reads depends on how many tokens are made together.
+std::string expert_note(const ModelConfig& config) {
+  const auto has_experts = [](const BlockSpec& block) { return block.ffn.moe.n_expert > 0; };
+  const auto block = std::find_if(config.blocks.begin(), config.blocks.end(), has_experts);
+  if (block == config.blocks.end()) return "";
+  const MoeSpec& moe = block->ffn.moe;
+  return fmt::format("Experts that tokens of 1, 8, 64 users read a layer: {}, {:.1f}, {:.1f} of {}.", moe.n_expert_used,
+                     expected_experts(moe, 8), expected_experts(moe, 64), moe.n_expert);
+}
+
+// The users from which on a token is bound by its arithmetic; scores aside.
+void add_crossover(const ModelConfig& config, const WorkOf& work, const Machine& machine, PlanReport* report) {
+  const std::optional<int64_t> users = crossover_batch(config, work, machine);
+  report->figures.emplace_back("crossover_users", users ? Value(*users) : Value());
+  if (!users) return;
+  report->tables.back().notes.push_back(
+      fmt::format("From {} on, multiplying takes longer than reading the weights.", plural(*users, "user")));
+}
+
 void add_points(std::string_view pass_name, const PassWork& work, const PassTime& time, RooflinePlot* plot) {
   for (int p = 0; p < kNParts; ++p) {
     const auto part = static_cast<Part>(p);
@@ -193,7 +211,8 @@ RooflinePlot roofline(const Passes& passes, const Times& times, const PlanDevice
 }
 
 // The memory of one device where there are several, and what there is of it.
-void add_budget(const PlanModel& model, int64_t n_devices, int64_t budget, PlanReport* report) {
+void add_budget(const PlanModel& model, const InferenceQuestion& question, int64_t budget, PlanReport* report) {
+  const int64_t n_devices = question.options.n_devices;
   const auto memory = std::find_if(report->sections.begin(), report->sections.end(),
                                    [](const PlanSection& section) { return section.id == "memory"; });
   if (n_devices == 1) {
@@ -203,7 +222,7 @@ void add_budget(const PlanModel& model, int64_t n_devices, int64_t budget, PlanR
   PlanSection share = *memory;
   share.id = "device_memory";
   share.title = fmt::format("Memory of each of {}", n_devices);
-  share.item = device_memory(model.config, memory->item, n_devices);
+  share.item = device_memory(model.config, memory->item, n_devices, question.shape.is_latent_expanded);
   share.budget = budget;
   share.is_drawn = false;
   memory->budget = sat_mul(budget, n_devices);
@@ -257,10 +276,14 @@ Status add_serving(const PlanModel& model, const PlannedWeights& weights, const 
   if (times) {
     report->tables.back().notes = speed_notes(passes, *times, *device);
     report->tables.back().formulas.push_back("usually: " + device->usual.efficiency.origin);
+    if (passes.has_decode) {
+      add_crossover(model.config, work_of(model, weights, question.shape), device->bound, report);
+    }
   }
+  if (const std::string note = expert_note(model.config); !note.empty()) report->tables.back().notes.push_back(note);
   const int64_t budget = plan_budget(question.options, device);
   if (budget == 0) return {};
-  add_budget(model, question.options.n_devices, budget, report);
+  add_budget(model, question, budget, report);
   VITRO_TRY_ASSIGN(PlanTable fits, fits_table(model, weights, question, device, budget));
   report->tables.push_back(std::move(fits));
   VITRO_TRY_ASSIGN(PlanTable formats, formats_table(model, weights, question, device, budget));

@@ -95,6 +95,14 @@ TEST(PlanCli, LatentCacheExpanded) {
   EXPECT_EQ(amount(json_plan(model + "expanded"), "memory", "cache"), 2LL * 61 * 4096 * 128 * 320);
 }
 
+// Expanded, each of eight devices has 16 of 128 heads; a latent vector is on every one.
+TEST(PlanCli, AnExpandedLatentCacheIsDividedByHeads) {
+  const std::string run = "tests/golden/plan/deepseek-v3 --gpu h200 --count 8 --weights fp8 --mla ";
+  const Value latent = json_plan(run + "latent"), expanded = json_plan(run + "expanded");
+  EXPECT_EQ(amount(latent, "device_memory", "cache"), amount(latent, "memory", "cache"));
+  EXPECT_EQ(8 * amount(expanded, "device_memory", "cache"), amount(expanded, "memory", "cache"));
+}
+
 TEST(PlanCli, EncodersMakeNoTokens) {
   const Value plan = json_plan("tests/golden/plan/bert-base --gpu a100-80g");
   EXPECT_TRUE(at(plan, {"sections", "decode"}).is_null());
@@ -140,10 +148,55 @@ TEST(PlanCli, TrainingComputesInTheTypeOfItsRecipe) {
   EXPECT_GT(amount(f32, "activations"), 1.9 * static_cast<double>(amount(bf16, "activations")));
 }
 
+// DeepSpeed gathers tensor by tensor (the embedding is the largest), FSDP block by block; two of them at once.
+TEST(PlanCli, ZeroGathersBlocksOrTensors) {
+  const std::string run = kLlama7B + "--train --context 128 --dp 8 --zero 3 --gather ";
+  const auto weights = [&](const std::string& unit) {
+    return amount(json_plan(run + unit), "memory", "gathered/weights");
+  };
+  EXPECT_EQ(weights("tensor"), 2 * 2 * 131'072'000);
+  EXPECT_EQ(weights("block"), 2 * 2 * 202'383'360);
+  EXPECT_EQ(run_plan(kLlama7B + "--train --dp 8 --zero 2 --gather tensor").code, 1);
+}
+
+// Everything in float32: logits and their gradient, 8 B, where 16 bits have four buffers of 12 B together.
+TEST(PlanCli, LossOfAFloat32RunConvertsNothing) {
+  const auto loss_phase = [](const std::string& options) {
+    return cell(json_plan(kLlama7B + "--train --context 128 " + options), "phases", "phase", "loss", "bytes");
+  };
+  const auto beyond_4 = [&](const std::string& recipe) {
+    return (loss_phase("--recipe " + recipe) - loss_phase("--loss in-place-f32 --recipe " + recipe)) / (128 * 32'000);
+  };
+  EXPECT_EQ(beyond_4("adamw-f32"), 8 - 4);
+  EXPECT_EQ(beyond_4("adamw-bf16"), 12 - 4);
+}
+
 TEST(PlanCli, FusedTrainingKeepsLess) {
   const std::string run = kLlama7B + "--train --context 2048 ";
   const auto kept = [](const Value& plan) { return amount(plan, "activations"); };
   EXPECT_EQ(kept(json_plan(run)) - kept(json_plan(run + "--recompute-product")), 2LL * 32 * 2048 * 11008);
+}
+
+// 295.4 FLOPs a byte on an H100 (989.5e12 x 2 / (2 x 3.35e12)), and 8 (1 - 0.75^8) = 7.2 of Mixtral's experts.
+TEST(PlanCli, CrossoversAndExpertsAreTold) {
+  const std::string gpu = " --gpu h100-80g --context 2048";
+  EXPECT_EQ(*at(json_plan(kLlama7B + gpu), {"figures", "crossover_users"}).as_int(), 296);
+  EXPECT_NE(run_plan(kLlama7B + gpu).out.find("From 296 users on"), std::string::npos);
+  EXPECT_NE(run_plan("tests/golden/plan/mixtral-8x7b --context 2048").out.find("2, 7.2, 8.0 of 8"), std::string::npos);
+}
+
+// Options that JSON repeats, so that an answer says what it answers.
+TEST(PlanCli, JsonRepeatsTheQuestion) {
+  const Value plan = json_plan(kLlama7B +
+                               "--weights q4_k --embeddings q8_0 --fit 8GiB --compare-weights q8_0,f32 --naive "
+                               "--users 3 --chunk 64");
+  EXPECT_EQ(to_string(at(plan, {"question", "embeddings"})), "\"q8_0\"");
+  EXPECT_EQ(to_string(at(plan, {"question", "compare_weights"})), "[\"q8_0\",\"f32\"]");
+  EXPECT_EQ(to_string(at(plan, {"question", "naive"})), "true");
+  EXPECT_EQ(*at(plan, {"question", "rows_of_a_pass"}).as_int(), 64);
+  const Value train = json_plan(kLlama7B + "--train --lora 8 --lora-targets q,up");
+  EXPECT_EQ(*at(train, {"question", "lora_targets"}).as_string(), "q,up");
+  EXPECT_EQ(*at(train, {"question", "gather"}).as_string(), "block");
 }
 
 // ---- figures that no sheet gives ----
