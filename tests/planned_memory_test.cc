@@ -203,7 +203,7 @@ TEST(PlannedMemory, ParametersAreThoseOfTheFile) {
 SamplerConfig draw_sampler(Draws& draws) {
   SamplerConfig config;
   config.preset = static_cast<SamplerPreset>(draws.between(0, 2));
-  config.temperature = draws.between(0, 2) * 0.5;
+  config.temperature = 0.5 * static_cast<double>(draws.between(0, 2));
   config.top_k = draws.coin() ? draws.between(1, 40) : 0;
   config.top_p = draws.coin() ? 0.9 : 1.0;
   config.min_p = draws.coin() ? 0.01 : 0.0;
