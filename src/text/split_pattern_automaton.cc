@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kMaxInstructions = 8192;
 constexpr size_t kMaxStates = 4096;
 constexpr size_t kMaxCells = size_t{1} << 19;
-constexpr size_t kMaxSteps = size_t{1} << 16;  // published patterns need less than 2^11
+constexpr size_t kMaxSteps = size_t{1} << 16;  // published patterns need less than 2^12
 constexpr size_t kCellsPerStep = 16;
 
 struct Instruction {
@@ -155,8 +155,15 @@ class AutomatonBuilder {
     uint32_t place = 0;
   };
 
+  /// Counts work as it is done, and says whether there may be more of it: one row alone can need too much.
+  bool spend(size_t n_steps) {
+    n_steps_ += n_steps;
+    return n_steps_ <= kMaxSteps;
+  }
+
   /// Divides each part into what is in the set and what is not.
-  static void split(std::vector<ClassBits>& parts, const ClassBits& set) {
+  void split(std::vector<ClassBits>& parts, const ClassBits& set) {
+    if (!spend(parts.size())) return;
     for (size_t i = parts.size(); i-- > 0;) {
       const ClassBits inside = parts[i] & set;
       if (inside.none() || inside == parts[i]) continue;
@@ -178,7 +185,8 @@ class AutomatonBuilder {
     return place->second;
   }
 
-  /// Classes that the state does not tell apart share their entry.
+  /// Classes that the state does not tell apart share their entry. What is left undone when the steps are spent is
+  /// never seen.
   Status fill_row(size_t state) {
     const size_t n_columns = size_t{1} << out_.class_bits_;
     if (states_.size() > kMaxStates || states_.size() * n_columns > kMaxCells) return too_large("too many states");
@@ -188,11 +196,10 @@ class AutomatonBuilder {
     split(parts, matched);
     for (const Arrival& arrival : arrivals_) split(parts, arrival.classes);
     for (const ClassBits& part : parts) {
+      if (!spend(arrivals_.size() + n_columns / kCellsPerStep)) return too_large("too much work to be compiled");
       const size_t target = add_state(target_of(part));
       fill(&out_.table_[state * n_columns], part, 2 * target + ((part & matched).any() ? 1 : 0));
     }
-    n_steps_ += parts.size() * (arrivals_.size() + n_columns / kCellsPerStep);
-    if (n_steps_ > kMaxSteps) return too_large("too much work to be compiled");
     return {};
   }
 
@@ -206,7 +213,8 @@ class AutomatonBuilder {
   }
 
   /// Follows all places in order of preference up to the character that comes next, for all its classes at once.
-  /// Notes in arrivals_ which classes lead where; returns those before which a match ends.
+  /// Notes in arrivals_ which classes lead where; returns those before which a match ends. Stops when the steps are
+  /// spent.
   ClassBits follow(const State& from) {
     forget_last();
     ClassBits matched;
@@ -214,6 +222,7 @@ class AutomatonBuilder {
     for (const uint32_t place : from.places) {
       stack.push_back({all_, place});
       while (!stack.empty()) {
+        if (!spend(1)) return matched;
         auto [classes, at] = stack.back();
         stack.pop_back();
         classes &= ~(seen_[at] | matched);
@@ -245,7 +254,6 @@ class AutomatonBuilder {
   }
 
   void forget_last() {
-    n_steps_ += visits_.size();
     for (const uint32_t at : visits_) seen_[at].reset();
     for (const Arrival& arrival : arrivals_) arrived_[arrival.place].reset();
     visits_.clear();

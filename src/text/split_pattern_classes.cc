@@ -23,6 +23,7 @@ class Classifier {
     std::sort(changes_.begin(), changes_.end(),
               [](const Change& a, const Change& b) { return a.piece.first < b.piece.first; });
     out_.members.resize(sets.size());
+    forget_pages();
   }
 
   Result<CharacterClasses> run() {
@@ -49,6 +50,10 @@ class Classifier {
     for (; next_change() <= code; ++n_past_) {
       categories_[changes_[n_past_].set] = changes_[n_past_].piece.categories;
     }
+    forget_pages();
+  }
+
+  void forget_pages() {
     class_of_.fill(kNone);
     page_of_block_.assign(n_category_blocks(), kNone);
     shelf_at_.assign(n_category_shelves(), 0);

@@ -4,6 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <ctime>
+
+#include "text/split_pattern_classes.h"
+#include "text/utf8.h"
+
 namespace vitro {
 namespace {
 
@@ -141,12 +146,35 @@ TEST(SplitPattern, WhatIsNotUnderstoodIsRefused) {
   EXPECT_FALSE(SplitPattern::compile(std::string(100000, 'a')));
 }
 
-TEST(SplitPattern, PatternsThatNeedLargeTablesAreRefused) {
-  for (const char* regex : {"(a{1000}b{1000}){1000}", "[ab]*a[ab]{20}", R"(\w*a\w{1,400}b)"}) {
+/// One state in which each of 245 characters leads to each of 2500 places.
+std::string pattern_with_a_large_row() {
+  std::string out = "(?:(?=a)";
+  for (char32_t code = 0x4E00; code < 0x4E00 + 244; ++code) {
+    append_utf8(out += "|(?=", code);
+    out += ')';
+  }
+  out += ")(?:.b";
+  for (int i = 1; i < 2500; ++i) out += "|.b";
+  return out + ")";
+}
+
+TEST(SplitPattern, PatternsThatNeedLargeTablesAreRefusedAtOnce) {
+  for (const std::string& regex : {std::string("(a{1000}b{1000}){1000}"), std::string("[ab]*a[ab]{20}"),
+                                   std::string(R"(\w*a\w{1,400}b)"), pattern_with_a_large_row()}) {
+    const std::clock_t start = std::clock();
     const Result<SplitPattern> pattern = SplitPattern::compile(regex);
     ASSERT_FALSE(pattern) << regex;
     EXPECT_NE(pattern.error().message.find("[split pattern] the pattern needs"), std::string::npos);
+    EXPECT_LT(std::clock() - start, CLOCKS_PER_SEC / 4) << regex.substr(0, 40);
   }
+}
+
+TEST(SplitPattern, NoSetsMakeOneClass) {
+  const Result<CharacterClasses> classes = classify({});
+  ASSERT_TRUE(classes) << classes.error().message;
+  EXPECT_EQ(classes->n, 1U);
+  EXPECT_EQ(classes->pages, std::vector<uint8_t>(size_t{1} << kCategoryBlockBits, 0));
+  EXPECT_EQ(classes->page_of, std::vector<uint16_t>((size_t{CodePointSet::kLast} + 1) >> kCategoryBlockBits, 0));
 }
 
 TEST(SplitPattern, HostilePatternsTakeNoQuadraticTime) {

@@ -56,7 +56,7 @@ constexpr CategoryMask kAllCategories = (CategoryMask{1} << kCategoryCount) - 1;
 constexpr CategoryMask bit_of(Category category) { return CategoryMask{1} << static_cast<int>(category); }
 
 /// Categories are kept by blocks of so many bits of the code point, and blocks on shelves; those of one number have the
-/// same contents.
+/// same contents. Code points are at most U+10FFFF here.
 constexpr int kCategoryBlockBits = 7, kCategoryShelfBits = 13;
 size_t category_shelf(char32_t code);
 size_t n_category_shelves();
