@@ -1,3 +1,6 @@
+// The hash of the tokenizer's tables: words (word_table.h), merges (merge_table.h) and which characters are ever
+// neighbours in a word (bpe_tables.h). It is fixed and no secret: who makes a file can make keys collide, so tables
+// that a file fills bound their own searches.
 #pragma once
 
 #include <cstdint>
