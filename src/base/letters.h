@@ -9,7 +9,10 @@ namespace vitro {
 /// A-Z as a-z; all other bytes, those of UTF-8 too, as they are.
 std::string lower_case(std::string_view text);
 
-/// Without the spaces, tabs and line breaks at both ends.
+/// Space, tab and line breaks.
+constexpr std::string_view kBlanks = " \t\r\n";
+
+/// Without the blanks at both ends.
 std::string_view trimmed(std::string_view text);
 
 /// Whether a terminal could obey the text (UTF-8) in place of showing it: bytes below 32, 127, U+0080 to U+009F.

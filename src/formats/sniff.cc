@@ -14,7 +14,7 @@ namespace {
 std::string first_words(std::span<const std::byte> bytes) {
   std::string_view text(reinterpret_cast<const char*>(bytes.data()), std::min<size_t>(bytes.size(), 256));
   if (text.substr(0, 3) == "\xef\xbb\xbf") text.remove_prefix(3);
-  text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
   return lower_case(text);
 }
 

@@ -13,7 +13,6 @@ namespace vitro {
 namespace {
 
 constexpr size_t kMaxFileBytes = size_t{64} << 20;
-constexpr std::string_view kBlanks = " \t\r\n";
 constexpr std::string_view kQuote = "\"\"\"";
 
 // An odd number of backslashes at the end: the last one means that the line goes on.
