@@ -112,6 +112,13 @@ Result<std::unique_ptr<Tokenizer>> load(const Options& options) {
   return open_tokenizer(options.model, options.encoding);
 }
 
+/// An --encoding where only leaving it out can help.
+bool is_misused_encoding(const Options& options) {
+  if (options.encoding.empty()) return false;
+  const Result<bool> takes = model_takes_encoding(options.model);
+  return takes && !*takes;
+}
+
 Result<std::string> jsonl_answer(const Tokenizer& tokenizer, std::string_view line, const Options& options) {
   if (line.size() > kMaxLineBytes) return fail(ErrorCode::kInvalidArgument, "a line longer than 64 MiB");
   VITRO_TRY_ASSIGN(const Value value, parse_json(line, "line"));
@@ -233,7 +240,7 @@ int tokenize_command(std::span<const std::string> args) {
   const Result<std::unique_ptr<Tokenizer>> tokenizer = load(options);
   if (!tokenizer) {
     report_error(kName, tokenizer.error());
-    return !options.encoding.empty() && tokenizer.error().code == ErrorCode::kInvalidArgument ? 2 : 1;
+    return is_misused_encoding(options) ? 2 : 1;
   }
   if (options.as_jsonl) return run_jsonl(**tokenizer, options);
   if (options.ids) return run_ids(**tokenizer, options);

@@ -182,6 +182,11 @@ TEST_F(TokenizeCli, OptionsWithoutEffectAreWrongUsage) {
   EXPECT_EQ(shell(ranks + " hi --encoding cl100k_base 2>/dev/null").code, 0);
   EXPECT_EQ(shell(ranks + " hi --encoding unheard_of 2>/dev/null").code, 1);
   EXPECT_EQ(shell(VITRO_BINARY " tokenize embedded hi --encoding cl100k_base 2>/dev/null").code, 2);
+  for (const char* name : {"a.model", "b.model"}) std::ofstream(folder_.path() / name).put('x');
+  const std::string two_models = VITRO_BINARY " tokenize " + folder_.path().string();
+  for (const char* encoding : {"", " --encoding cl100k_base"}) {
+    EXPECT_EQ(shell(two_models + " hi" + encoding + " 2>/dev/null").code, 1) << encoding;
+  }
 }
 
 TEST_F(TokenizeCli, ContradictionsAreWrongUsage) {

@@ -1,5 +1,7 @@
 #include "embedded/open_model.h"
 
+#include "tokens/rank_encodings.h"
+
 namespace vitro {
 
 Result<Checkpoint> open_checkpoint(const std::filesystem::path& model, const OpenOptions& options) {
@@ -11,6 +13,10 @@ Result<std::unique_ptr<Tokenizer>> open_tokenizer(const std::filesystem::path& m
   if (encoding.empty()) return load_embedded_tokenizer();
   return fail(ErrorCode::kInvalidArgument, "{}: an encoding is for a file of ranks (tiktoken); leave it out",
               kEmbeddedModel);
+}
+
+Result<bool> model_takes_encoding(const std::filesystem::path& model) {
+  return model == kEmbeddedModel ? false : takes_encoding(model);
 }
 
 Result<ChatFiles> open_chat_files(const std::filesystem::path& model) {

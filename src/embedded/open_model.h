@@ -17,6 +17,8 @@ namespace vitro {
 Result<Checkpoint> open_checkpoint(const std::filesystem::path& model, const OpenOptions& options = {});
 /// As load_tokenizer.
 Result<std::unique_ptr<Tokenizer>> open_tokenizer(const std::filesystem::path& model, std::string_view encoding = {});
+/// As takes_encoding of its path.
+Result<bool> model_takes_encoding(const std::filesystem::path& model);
 /// As load_chat_files; the model in the program has no template.
 Result<ChatFiles> open_chat_files(const std::filesystem::path& model);
 

@@ -1,5 +1,6 @@
 // Which file of a path holds the tokenizer, and which reader understands it. Of the files in a folder the first of a
-// fixed list counts; what a file is, its bytes say, and only where they cannot, its name.
+// fixed list counts; what a file is, its bytes say, and only where they cannot, its name: a damaged rank file has the
+// bytes of something else.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -9,6 +10,7 @@
 #include "formats/sniff.h"
 #include "tokens/load_sources.h"
 #include "tokens/pipeline_tokenizer.h"
+#include "tokens/rank_encodings.h"
 #include "tokens/tokenizer_settings.h"
 
 namespace vitro {
@@ -16,6 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kRanksSuffix = ".tiktoken";
 constexpr std::string_view kLookedFor =
     "tokenizer.json, tokenizer.model or another *.model, *.tiktoken, vocab.json with merges.txt, encoder.json with "
     "vocab.bpe or alone, vocab.txt";
@@ -55,7 +58,7 @@ Result<fs::path> find_in_folder(const fs::path& folder) {
   }
   VITRO_TRY_ASSIGN(std::optional<fs::path> found, only_file(folder, is_model_name));
   if (found) return *found;
-  VITRO_TRY_ASSIGN(found, only_file(folder, [](std::string_view name) { return name.ends_with(".tiktoken"); }));
+  VITRO_TRY_ASSIGN(found, only_file(folder, [](std::string_view name) { return name.ends_with(kRanksSuffix); }));
   if (found) return *found;
   if (is_file(folder / "vocab.json") && is_file(folder / "merges.txt")) return folder / "vocab.json";
   for (const char* name : {"encoder.json", "vocab.txt"}) {
@@ -100,26 +103,15 @@ Result<TokenizerParts> read_tokenizer_json_file(const MappedFile& file) {
   return parts;
 }
 
-Result<TokenizerParts> read_vocabulary_files(const MappedFile& file, const Request& request) {
-  const fs::path merges_path = merges_beside(file.path());
-  if (merges_path.empty()) {
-    return read_json_ranks(file.text(), file.path().filename().string(), request.encoding);
-  }
-  VITRO_TRY_ASSIGN(const MappedFile merges, MappedFile::open(merges_path));
+Result<TokenizerParts> read_vocabulary_files(const MappedFile& file) {
+  VITRO_TRY_ASSIGN(const MappedFile merges, MappedFile::open(merges_beside(file.path())));
   VITRO_TRY_ASSIGN(const TokenizerSettings settings, read_settings(file.path().parent_path()));
   return read_vocab_and_merges(file.text(), merges.text(), settings);
 }
 
-/// A file of ranks does not say how it cuts texts; all others do.
-bool is_ranks(const MappedFile& file, FileKind kind) {
-  if (kind == FileKind::kGguf) return false;
-  if (kind != FileKind::kJson) return looks_like_ranks(file.text());
-  return is_vocabulary_name(file.path().filename().string()) && merges_beside(file.path()).empty();
-}
-
-Result<TokenizerParts> read_json_file(const MappedFile& file, const Request& request) {
-  if (is_vocabulary_name(file.path().filename().string())) return read_vocabulary_files(file, request);
-  return read_tokenizer_json_file(file);
+Result<TokenizerParts> read_gguf_file(const MappedFile& file) {
+  VITRO_TRY_ASSIGN(const GgufFile gguf, read_gguf(file.bytes(), file.path().string(), true));
+  return read_gguf_vocabulary(gguf);
 }
 
 /// Named itself, a .model is SentencePiece's; in a folder it is what the folder's settings make of it.
@@ -130,38 +122,72 @@ Result<TokenizerParts> read_model_file(const MappedFile& file, const Request& re
   return read_sentencepiece_class(file.bytes(), settings);
 }
 
-Result<TokenizerParts> read_other_file(const MappedFile& file, const Request& request) {
+Result<TokenizerParts> read_vocab_lines_file(const MappedFile& file) {
+  VITRO_TRY_ASSIGN(const TokenizerSettings settings, read_settings(file.path().parent_path()));
+  return read_vocab_lines(file.text(), settings);
+}
+
+enum class Format : uint8_t {
+  kGguf,
+  kTokenizerJson,
+  kVocabularyAndMerges,
+  kJsonRanks,
+  kRanks,
+  kSentencePiece,
+  kVocabLines
+};
+
+/// A file of ranks does not say how it cuts texts; all others do.
+bool is_ranks(Format format) { return format == Format::kRanks || format == Format::kJsonRanks; }
+
+Result<Format> format_of(const MappedFile& file) {
+  const FileKind kind = sniff(file.bytes());
   const std::string name = file.path().filename().string();
-  if (looks_like_ranks(file.text())) return read_ranks(file.text(), name, request.encoding);
-  if (is_model_name(name)) return read_model_file(file, request);
-  if (name.ends_with("vocab.txt")) {
-    VITRO_TRY_ASSIGN(const TokenizerSettings settings, read_settings(file.path().parent_path()));
-    return read_vocab_lines(file.text(), settings);
+  if (kind == FileKind::kGguf) return Format::kGguf;
+  // JSON under a rank file's name is a server's answer in its place.
+  if (looks_like_ranks(file.text()) || name.ends_with(kRanksSuffix)) return Format::kRanks;
+  if (kind == FileKind::kJson && !is_vocabulary_name(name)) return Format::kTokenizerJson;
+  if (kind == FileKind::kJson) {
+    return merges_beside(file.path()).empty() ? Format::kJsonRanks : Format::kVocabularyAndMerges;
   }
+  if (is_model_name(name)) return Format::kSentencePiece;
+  if (name.ends_with("vocab.txt")) return Format::kVocabLines;
   return fail(ErrorCode::kUnsupported,
               "not a tokenizer that is known: neither a tokenizer.json, a GGUF file, a rank file nor called *.model or "
               "vocab.txt");
 }
 
 Result<TokenizerParts> read_file(const MappedFile& file, const Request& request) {
-  const FileKind kind = sniff(file.bytes());
-  if (!request.encoding.empty() && !is_ranks(file, kind)) {
+  VITRO_TRY_ASSIGN(const Format format, format_of(file));
+  if (!request.encoding.empty() && !is_ranks(format)) {
     return fail(ErrorCode::kInvalidArgument,
                 "an encoding ({}) is for a file of ranks (tiktoken), and this is none; leave it out", request.encoding);
   }
-  if (kind == FileKind::kJson) return read_json_file(file, request);
-  if (kind != FileKind::kGguf) return read_other_file(file, request);
-  VITRO_TRY_ASSIGN(const GgufFile gguf, read_gguf(file.bytes(), file.path().string(), true));
-  return read_gguf_vocabulary(gguf);
+  const std::string name = file.path().filename().string();
+  switch (format) {
+    case Format::kGguf:
+      return read_gguf_file(file);
+    case Format::kTokenizerJson:
+      return read_tokenizer_json_file(file);
+    case Format::kVocabularyAndMerges:
+      return read_vocabulary_files(file);
+    case Format::kJsonRanks:
+      return read_json_ranks(file.text(), name, request.encoding);
+    case Format::kRanks:
+      return read_ranks(file.text(), name, request.encoding);
+    case Format::kSentencePiece:
+      return read_model_file(file, request);
+    case Format::kVocabLines:
+      return read_vocab_lines_file(file);
+  }
+  return fail(ErrorCode::kInternal, "no reader");
 }
 
-}  // namespace
-
-Result<std::unique_ptr<Tokenizer>> load_tokenizer(const fs::path& path, std::string_view encoding) {
+/// The file that the path means, opened.
+Result<MappedFile> open_file(const fs::path& path) {
   std::error_code ignored;
-  Request request{.is_folder = fs::is_directory(path, ignored), .encoding = encoding};
   fs::path file_path = path;
-  if (request.is_folder) {
+  if (fs::is_directory(path, ignored)) {
     VITRO_TRY_ASSIGN(file_path, find_in_folder(path));
   }
   if (!fs::exists(file_path, ignored)) {
@@ -170,10 +196,25 @@ Result<std::unique_ptr<Tokenizer>> load_tokenizer(const fs::path& path, std::str
   }
   VITRO_TRY_ASSIGN(MappedFile file, MappedFile::open(file_path));
   VITRO_TRY(check_is_no_stand_in(file.bytes(), file_path.string()));
-  Result<TokenizerParts> parts = read_file(file, request);
-  if (!parts) return fail(parts.error().in(file_path.string()));
+  return file;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Tokenizer>> load_tokenizer(const fs::path& path, std::string_view encoding) {
+  VITRO_TRY_ASSIGN(MappedFile file, open_file(path));
+  std::error_code ignored;
+  Result<TokenizerParts> parts = read_file(file, {.is_folder = fs::is_directory(path, ignored), .encoding = encoding});
+  if (!parts) return fail(parts.error().in(file.path().string()));
   parts->file = std::move(file);
   return PipelineTokenizer::make(std::move(*parts));
+}
+
+Result<bool> takes_encoding(const fs::path& path) {
+  VITRO_TRY_ASSIGN(const MappedFile file, open_file(path));
+  const Result<Format> format = format_of(file);
+  if (!format) return fail(format.error().in(file.path().string()));
+  return is_ranks(*format);
 }
 
 }  // namespace vitro

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "testing/expect_error.h"
+#include "tokens/rank_encodings.h"
 #include "tokens/tokens_test_util.h"
 
 namespace vitro {
@@ -68,6 +69,34 @@ TEST(LoadTokenizer, RefusesBrokenRanks) {
   expect("IQ== 0\nI?== 1\n", "line 2");
   expect("IQ== 0\nIg== -1\n", "the rank -1");
   expect("IQ== 0\nIg== 99999999\n", "outside");
+}
+
+TEST(LoadTokenizer, OnlyRanksTakeAnEncoding) {
+  const fs::path folder = fresh_folder();
+  fs::copy_file(token_data("sources/gpt2/vocab.json"), folder / "encoder.json");
+  EXPECT_TRUE(takes_encoding(folder).value());
+  write(folder / "vocab.bpe", "#version: 0.2\n");
+  EXPECT_FALSE(takes_encoding(folder).value());
+  EXPECT_TRUE(takes_encoding(token_data("sources/ranks.tiktoken")).value());
+  for (const char* name : {"sources/word.model", "sources/gpt2", "llama3-like.tokenizer.json"}) {
+    EXPECT_FALSE(takes_encoding(token_data(name)).value()) << name;
+    testing::expect_error(load_tokenizer(token_data(name), "cl100k_base"), ErrorCode::kInvalidArgument, "leave it out");
+  }
+  write(folder / "notes", "hello\n");
+  testing::expect_error(takes_encoding(folder / "notes"), ErrorCode::kUnsupported, "not a tokenizer that is known");
+  testing::expect_error(load_tokenizer(folder / "notes", "cl100k_base"), ErrorCode::kUnsupported,
+                        "not a tokenizer that is known");
+}
+
+TEST(LoadTokenizer, DamagedRanksAreRanksByTheirName) {
+  const fs::path path = fresh_folder() / "cl100k_base.tiktoken";
+  for (const char* text : {"Please log in.\n", R"({"error":"log in"})"}) {
+    write(path, text);
+    EXPECT_TRUE(takes_encoding(path).value()) << text;
+    for (const char* encoding : {"", "cl100k_base"}) {
+      testing::expect_error(load_tokenizer(path, encoding), ErrorCode::kCorrupt, "line 1 is");
+    }
+  }
 }
 
 TEST(LoadTokenizer, VocabularyAndMergesAreGpt2) {

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
 #include "tokens/tokenizer.h"
 
 namespace vitro {
@@ -27,5 +29,8 @@ std::span<const RankEncoding> rank_encodings();
 const RankEncoding* find_rank_encoding(std::string_view name);
 /// The first whose file is called so or, whatever its name, has so many ranks; null where there is none.
 const RankEncoding* guess_rank_encoding(std::string_view file_name, size_t n_ranks);
+/// Whether load_tokenizer takes an encoding for this path: it means a file of ranks. Errors of load_tokenizer where no
+/// such file can be told.
+Result<bool> takes_encoding(const std::filesystem::path& path);
 
 }  // namespace vitro
