@@ -28,8 +28,8 @@ Result<UniqueFd> open_to_read(const std::filesystem::path& path) {
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) return fail_errno(path, "look at");
   if (S_ISREG(info.st_mode)) return file;
-  return fail(ErrorCode::kInvalidArgument, "{}: is {}, not a file", path.string(),
-              S_ISDIR(info.st_mode) ? "a folder" : "a device");
+  return fail(ErrorCode::kInvalidArgument, "{}: is {}; name a file", path.string(),
+              S_ISDIR(info.st_mode) ? "a folder" : "no regular file");
 }
 
 Result<uint64_t> read_pieces(const UniqueFd& file, const std::filesystem::path& path, uint64_t n_bytes,

@@ -14,7 +14,7 @@
 namespace vitro {
 
 /// A regular file, opened for reading; waits for nobody. NotFound, IoError with the system's words, InvalidArgument for
-/// a folder or a device.
+/// a folder, a device, a named pipe.
 Result<UniqueFd> open_to_read(const std::filesystem::path& path);
 
 /// Gives bytes [0, n_bytes) of a file that is open under that path, in pieces of at most 1 MiB, and returns how many

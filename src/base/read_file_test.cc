@@ -58,10 +58,10 @@ TEST_F(ReadFile, EndsWhereTheFileEnds) {
 
 TEST_F(ReadFile, RefusesWhatIsNoFile) {
   expect_error(read_small_file(folder_.path() / "none", 9), ErrorCode::kNotFound, "none: cannot open: No such file");
-  expect_error(read_small_file(folder_.path(), 9), ErrorCode::kInvalidArgument, "is a folder");
+  expect_error(read_small_file(folder_.path(), 9), ErrorCode::kInvalidArgument, "is a folder; name a file");
   const fs::path pipe = folder_.path() / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  expect_error(read_small_file(pipe, 9), ErrorCode::kInvalidArgument, "is a device");
+  expect_error(read_small_file(pipe, 9), ErrorCode::kInvalidArgument, "pipe: is no regular file; name a file");
   fs::create_symlink(folder_.path() / "circle", folder_.path() / "circle");
   expect_error(read_small_file(folder_.path() / "circle", 9), ErrorCode::kIoError, "symbolic links");
 }

@@ -87,7 +87,7 @@ Status write_file(const std::filesystem::path& path, std::string_view contents, 
   if (error) target = path;
   if (std::filesystem::exists(target, error)) {
     if (!std::filesystem::is_regular_file(target, error)) {
-      return fail(ErrorCode::kInvalidArgument, "{}: is a folder or a device, not a file", path.string());
+      return fail(ErrorCode::kInvalidArgument, "{}: is no regular file; name a file", path.string());
     }
     if (!may_replace) return fail_exists(path);
   }

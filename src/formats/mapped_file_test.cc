@@ -75,9 +75,9 @@ TEST_F(MappedFileTest, AnEmptyFileHasNoBytes) {
 TEST_F(MappedFileTest, RefusesWhatIsNoFile) {
   expect_error(MappedFile::open(folder_ / "none"), ErrorCode::kNotFound, "none: cannot open");
   expect_error(MappedFile::open(folder_), ErrorCode::kInvalidArgument, "is a folder");
-  expect_error(MappedFile::open("/dev/null"), ErrorCode::kInvalidArgument, "is a device");
+  expect_error(MappedFile::open("/dev/null"), ErrorCode::kInvalidArgument, "is no regular file");
   ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);
-  expect_error(MappedFile::open(folder_ / "pipe"), ErrorCode::kInvalidArgument, "is a device");
+  expect_error(MappedFile::open(folder_ / "pipe"), ErrorCode::kInvalidArgument, "is no regular file");
   testing::write_file(folder_ / "f", "x");
   expect_error(MappedFile::open(folder_ / "f" / "below"), ErrorCode::kNotFound, "below");
 }

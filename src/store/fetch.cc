@@ -33,8 +33,7 @@ Result<bool> is_there(const std::filesystem::path& target, uint64_t n_bytes) {
                 target.string(), std::strerror(errno));
   }
   if (!S_ISREG(status.st_mode)) {
-    return fail(ErrorCode::kInvalidArgument, "{}: is a folder or a device, expected a file or nothing",
-                target.string());
+    return fail(ErrorCode::kInvalidArgument, "{}: is no regular file, expected one or nothing", target.string());
   }
   const auto n_found = static_cast<uint64_t>(status.st_size);
   if (n_found == n_bytes) return true;

@@ -408,7 +408,7 @@ TEST_F(FetchTest, RefusesWhatIsInTheWay) {
   expect_error(fetch(""), ErrorCode::kInvalidArgument, "leads nowhere");
   fs::remove(paths_.target);
   fs::create_directory(paths_.target);
-  expect_error(fetch(""), ErrorCode::kInvalidArgument, "is a folder");
+  expect_error(fetch(""), ErrorCode::kInvalidArgument, "is no regular file");
   fs::remove(paths_.target);
   std::ofstream(paths_.target) << "mine";
   expect_error(fetch(""), ErrorCode::kCorrupt, "has 4 bytes");

@@ -226,7 +226,7 @@ Result<fs::path> HfCache::follow(const fs::path& path) const {
                 path.string(), target.string());
   }
   if (fs::is_regular_file(target, error)) return target;
-  return fail(ErrorCode::kCorrupt, "{}: expected a file, found a folder or a device", path.string());
+  return fail(ErrorCode::kCorrupt, "{}: is no regular file, expected one", path.string());
 }
 
 Status HfCache::check_folder(const fs::path& folder) const {

@@ -159,7 +159,7 @@ TEST(HfCache, LinksThatLeadElsewhereAreRefused) {
       {"nowhere", "../../blobs/none", "leads nowhere"},
       {"out", elsewhere.path() / "secret", "leads out of the cache"},
       {"up", "../../../../" + elsewhere.path().filename().string() + "/secret", "leads out of the cache"},
-      {"folder", "../../blobs", "expected a file"}};
+      {"folder", "../../blobs", "is no regular file"}};
   for (const Case& c : cases) {
     repo.link(kCommitA, c.file, c.target);
     expect_error(cache.follow(repo.pointer(kCommitA, c.file)), ErrorCode::kCorrupt, c.words);
