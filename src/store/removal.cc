@@ -67,6 +67,17 @@ Result<Removal> plan_known(const KnownModel& model, const fs::path& cache) {
   return out;
 }
 
+/// InvalidArgument if a folder of the cache is a link, or behind one: what it leads to is another repository's, with
+/// locks of its own, or no cache's.
+Status check_no_link(const fs::path& folder, const HfCache& cache) {
+  for (fs::path path = folder; path != cache.root() && path.has_relative_path(); path = path.parent_path()) {
+    if (!fs::is_symlink(status_of(path))) continue;
+    return fail(ErrorCode::kInvalidArgument, "{}: is a link that no tool made, and stays; remove it yourself",
+                path.string());
+  }
+  return {};
+}
+
 /// One repository of the Hugging Face cache. Refs go first, so that no reader follows one to what is gone.
 class RepoRemoval {
  public:
@@ -74,10 +85,6 @@ class RepoRemoval {
       : cache_(cache), name_(name), folder_(cache.repo_folder(name.repo)) {}
 
   Result<Removal> all() const {
-    if (fs::is_symlink(status_of(folder_))) {
-      return fail(ErrorCode::kInvalidArgument, "{}: is a link that no tool made, and stays; remove it yourself",
-                  folder_.string());
-    }
     if (!fs::is_directory(status_of(folder_))) return fail_absent(name_.repo);
     return removal_of({tree_of(folder_ / "refs"), tree_of(folder_ / "snapshots"), tree_of(folder_)});
   }
@@ -146,6 +153,7 @@ class RepoRemoval {
 };
 
 Result<Removal> plan_hub(const HubName& name, const HfCache& cache) {
+  VITRO_TRY(check_no_link(cache.repo_folder(name.repo), cache));
   const RepoRemoval removal(cache, name);
   if (name.wanted.empty() && !name.revision) return removal.all();
   const std::string revision = name.revision_or_default();
@@ -186,7 +194,7 @@ Result<Removal> plan_removal(const ModelName& name, const Caches& caches) {
   out.locks = locks_of(out.paths, name.hub, caches.hf);
   std::set<fs::path> folders;
   for (const fs::path& path : out.paths) folders.insert(path.parent_path());
-  for (const fs::path& folder : folders) VITRO_TRY(caches.hf.check_folder(folder));
+  for (const fs::path& folder : folders) VITRO_TRY(check_no_link(folder, caches.hf));
   return out;
 }
 

@@ -23,8 +23,8 @@ struct Removal {
 
 /// smollm2: its files. owner/name: all revisions of the repository. owner/name@revision: that one, and the blobs that
 /// no other uses. owner/name:file.gguf: that file in that revision, and its blob if no other file is the same; with its
-/// last file a revision goes. Touches nothing. NotFound if it is not here; Corrupt if something on the way leads out of
-/// the cache.
+/// last file a revision goes. Touches nothing. NotFound if it is not here; Corrupt if a ref holds no commit, or
+/// the link of a file leads out of the cache or nowhere; InvalidArgument if a folder on the way is a link.
 Result<Removal> plan_removal(const ModelName& name, const Caches& caches);
 
 /// IoError before anything goes if another process downloads one of them; with the first path that would not go: those

@@ -331,8 +331,30 @@ TEST_F(StoredModelsTest, RemovesNothingThroughLinks) {
   inner.ref("main", kCommitA);
   fs::remove(inner.folder() / "snapshots");
   fs::create_directory_symlink(mine.folder() / "snapshots", inner.folder() / "snapshots");
-  expect_error(plan("o/n@" + kCommitA), ErrorCode::kCorrupt, "leads out of the cache");
+  expect_error(plan("o/n@" + kCommitA), ErrorCode::kInvalidArgument, "models--o--n/snapshots: is a link");
   EXPECT_TRUE(fs::exists(mine.pointer(kCommitA, "config.json")));
+}
+
+TEST_F(StoredModelsTest, RemovesNothingThroughLinksInsideTheCache) {
+  const HfRepo other(caches_.hf.root(), "models--o--m");
+  other.add(kCommitA, "a.gguf", gguf("a")).add(kCommitB, "b.gguf", gguf("b")).ref("main", kCommitA);
+  fs::create_directory_symlink("models--o--m", caches_.hf.root() / "models--o--n");
+  for (const std::string name : {std::string("o/n"), "o/n@" + kCommitA, std::string("o/n@main:a.gguf")}) {
+    expect_error(plan(name), ErrorCode::kInvalidArgument, "models--o--n: is a link");
+  }
+  fs::remove(caches_.hf.root() / "models--o--n");
+  for (const std::string part : {"snapshots", "blobs"}) {
+    const HfRepo inner(caches_.hf.root(), "models--o--n");
+    inner.add(kCommitA, "a.gguf", gguf("a")).add(kCommitB, "b.gguf", gguf("b"));
+    fs::remove_all(inner.folder() / part);
+    fs::create_directory_symlink(other.folder() / part, inner.folder() / part);
+    for (const std::string name : {"o/n@" + kCommitA, "o/n@" + kCommitA + ":a.gguf"}) {
+      expect_error(plan(name), ErrorCode::kInvalidArgument, "models--o--n/" + part + ": is a link");
+    }
+    remove("o/n");  // the link itself
+    EXPECT_FALSE(fs::exists(inner.folder()));
+  }
+  EXPECT_EQ(testing::contents_of(other.pointer(kCommitA, "a.gguf")), gguf("a"));
 }
 
 }  // namespace
