@@ -4,9 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/read_file.h"
 #include "base/write_file.h"
 #include "formats/json.h"
-#include "formats/mapped_file.h"
 
 namespace vitro {
 namespace {
@@ -26,9 +26,9 @@ std::vector<std::string_view> lines_of(std::string_view text) {
 }  // namespace
 
 std::vector<std::string> load_history(const std::filesystem::path& path) {
-  const Result<MappedFile> file = MappedFile::open(path, LoadMode::kRead);
-  if (!file || file->bytes().size() > kMaxFileBytes) return {};
-  std::vector<std::string_view> lines = lines_of(file->text());
+  const Result<std::string> text = read_small_file(path, kMaxFileBytes);
+  if (!text) return {};
+  std::vector<std::string_view> lines = lines_of(*text);
   const size_t n_lines = lines.size();
   if (n_lines > kMaxHistory) lines.erase(lines.begin(), lines.end() - static_cast<ptrdiff_t>(kMaxHistory));
   std::vector<std::string> out;

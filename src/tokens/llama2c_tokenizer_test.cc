@@ -4,6 +4,8 @@
 
 #include <filesystem>
 
+#include "testing/expect_error.h"
+#include "testing/temp_folder.h"
 #include "tokens/tokens_test_util.h"
 
 namespace vitro {
@@ -78,6 +80,14 @@ TEST_F(Llama2cTokenizer, BrokenFilesAreRefused) {
   negative.replace(8, 4, reinterpret_cast<const char*>(&length), 4);
   EXPECT_EQ(load(negative, n_).error().code, ErrorCode::kCorrupt);
   EXPECT_EQ(load_llama2c_tokenizer("/no/such/file", n_).error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(Llama2cTokenizer, TakesNoMoreOfAHugeFile) {
+  const testing::TempFolder folder;
+  std::ofstream(folder.path() / "t.bin", std::ios::binary) << bytes_;
+  std::filesystem::resize_file(folder.path() / "t.bin", uint64_t{1} << 40);  // a hole: it takes no room
+  testing::expect_error(load_llama2c_tokenizer(folder.path() / "t.bin", n_), ErrorCode::kCorrupt,
+                        "at most 67108864 bytes expected");
 }
 
 TEST(Llama2cTokenizerShared, RealFileReadsStories) {

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "base/read_file.h"
 #include "formats/gguf.h"
 #include "formats/json.h"
 #include "formats/mapped_file.h"
+#include "tokens/tokenizer_settings.h"
 
 namespace vitro {
 namespace {
@@ -12,11 +14,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMaxTemplateBytes = size_t{16} << 20;
-
-Result<std::string> read_text_file(const fs::path& path) {
-  VITRO_TRY_ASSIGN(const MappedFile file, MappedFile::open(path, LoadMode::kRead));
-  return std::string(file.text());
-}
 
 void set_token(ChatFiles& files, std::string_view key, Value value) {
   for (auto& [name, old] : files.special_tokens) {
@@ -83,8 +80,8 @@ Status read_template_member(ChatFiles& files, const Value& json, const std::stri
 }
 
 Result<Value> read_json_file(const fs::path& path) {
-  VITRO_TRY_ASSIGN(const MappedFile file, MappedFile::open(path, LoadMode::kRead));
-  return parse_json(file.text(), path.string());
+  VITRO_TRY_ASSIGN(const std::string text, read_small_file(path, kMaxSettingsBytes));
+  return parse_json(text, path.string());
 }
 
 /// One JSON file: tokenizer_config.json, chat_template.json or special_tokens_map.json.
@@ -95,7 +92,7 @@ Status read_json_into(ChatFiles& files, const fs::path& path) {
 }
 
 Status read_jinja_into(ChatFiles& files, const fs::path& path, const std::string& name) {
-  VITRO_TRY_ASSIGN(std::string source, read_text_file(path));
+  VITRO_TRY_ASSIGN(std::string source, read_small_file(path, kMaxTemplateBytes));
   add_template(files, name, std::move(source), path.string());
   return {};
 }
@@ -196,13 +193,8 @@ Result<const ChatFiles::Named*> ChatFiles::choose(std::string_view name, bool ha
 Result<ChatFiles> load_chat_files(const fs::path& path) {
   std::error_code error;
   if (fs::is_directory(path, error)) return load_folder(path);
-  VITRO_TRY_ASSIGN(const MappedFile file, MappedFile::open(path));
-  if (file.text().starts_with("GGUF")) return load_gguf(path);
-  if (file.text().size() > kMaxTemplateBytes) {
-    return fail(ErrorCode::kUnsupported, "{}: {} bytes; a template or configuration of at most 16 MiB is read",
-                path.string(), file.text().size());
-  }
-  return load_single(path);
+  VITRO_TRY_ASSIGN(const std::string magic, read_beginning(path, 4));
+  return magic == "GGUF" ? load_gguf(path) : load_single(path);
 }
 
 }  // namespace vitro

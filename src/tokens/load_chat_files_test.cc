@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "testing/expect_error.h"
 #include "testing/gguf_writer.h"
 #include "testing/temp_folder.h"
+#include "tokens/tokenizer_settings.h"
 
 namespace vitro {
 namespace {
@@ -105,6 +107,23 @@ TEST_F(LoadChatFiles, AGgufHoldsTemplatesAndTokensByTheirIds) {
   EXPECT_EQ(token(files, "bos_token"), "<s>");
   EXPECT_EQ(token(files, "eos_token"), "</s>");
   EXPECT_EQ(token(files, "pad_token"), "");
+}
+
+// Each is a hole behind one byte; it takes no room.
+TEST_F(LoadChatFiles, TakesNoMoreOfHugeFiles) {
+  for (const char* name : {"tokenizer_config.json", "chat_template.jinja", "additional_chat_templates/rag.jinja"}) {
+    put(name, "{");
+    std::filesystem::resize_file(path(name), uint64_t{1} << 40);
+    for (const std::string& named : {std::string(), std::string(name)}) {
+      testing::expect_error(load_chat_files(folder_.path() / named), ErrorCode::kCorrupt,
+                            path(name) + ": too long, at most 16777216 bytes expected");
+    }
+    std::filesystem::remove(path(name));
+  }
+  put("added_tokens.json", "{");
+  std::filesystem::resize_file(path("added_tokens.json"), uint64_t{1} << 40);
+  testing::expect_error(read_settings(folder_.path()), ErrorCode::kCorrupt,
+                        path("added_tokens.json") + ": too long, at most 16777216 bytes expected");
 }
 
 TEST_F(LoadChatFiles, ModelsWithoutATemplateSaySo) {

@@ -3,7 +3,9 @@
 // BOS, EOS; bytes follow.
 #include <cmath>
 #include <cstring>
+#include <span>
 
+#include "base/read_file.h"
 #include "tokens/pipeline_tokenizer.h"
 
 namespace vitro {
@@ -65,7 +67,7 @@ Result<Vocabulary> read_vocabulary(std::span<const std::byte> bytes, int64_t voc
   if (!cursor.read(max_bytes) || static_cast<uint64_t>(vocab_size) > cursor.n_left() / 8) {
     return fail(ErrorCode::kCorrupt, "{} bytes are too few for {} pieces", bytes.size(), vocab_size);
   }
-  VITRO_TRY_ASSIGN(Vocabulary out, Vocabulary::with_room(static_cast<size_t>(vocab_size), 0));
+  VITRO_TRY_ASSIGN(Vocabulary out, Vocabulary::with_room(static_cast<size_t>(vocab_size), bytes.size()));
   for (int64_t i = 0; i < vocab_size; ++i) VITRO_TRY(read_piece(cursor, max_bytes, out));
   if (cursor.n_left() > 0) {
     return fail(ErrorCode::kCorrupt, "{} bytes are left after {} pieces; is the vocabulary larger?", cursor.n_left(),
@@ -77,8 +79,9 @@ Result<Vocabulary> read_vocabulary(std::span<const std::byte> bytes, int64_t voc
 }  // namespace
 
 Result<std::unique_ptr<Tokenizer>> load_llama2c_tokenizer(const std::filesystem::path& path, int64_t vocab_size) {
-  VITRO_TRY_ASSIGN(MappedFile file, MappedFile::open(path, LoadMode::kRead));
-  Result<Vocabulary> vocabulary = read_vocabulary(file.bytes(), vocab_size);
+  constexpr size_t kMaxFileBytes = size_t{64} << 20;  // 128,000 pieces are about 2 MB
+  VITRO_TRY_ASSIGN(const std::string file, read_small_file(path, kMaxFileBytes));
+  Result<Vocabulary> vocabulary = read_vocabulary(std::as_bytes(std::span(file)), vocab_size);
   if (!vocabulary) return fail(vocabulary.error().in(path.string()));
   TokenizerParts parts;
   parts.model_name = "SentencePiece BPE";
@@ -95,7 +98,6 @@ Result<std::unique_ptr<Tokenizer>> load_llama2c_tokenizer(const std::filesystem:
   parts.is_special = {true, true, true};
   parts.decode = DecodeSpec::sentencepiece(" ", SentencePieceDecode::Leading::kDropOne);
   parts.decode.keeps_added_pieces = true;
-  parts.file = std::move(file);
   return PipelineTokenizer::make(std::move(parts));
 }
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <charconv>
 
+#include "base/read_file.h"
 #include "formats/json.h"
-#include "formats/mapped_file.h"
 #include "formats/quote_name.h"
 #include "tokens/vocabulary.h"
 
@@ -139,8 +139,8 @@ template <class Read>
 Status read_file(const std::filesystem::path& path, Read&& read, TokenizerSettings& out) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) return {};
-  VITRO_TRY_ASSIGN(const MappedFile file, MappedFile::open(path, LoadMode::kRead));
-  VITRO_TRY_ASSIGN(const Value value, parse_json(file.text(), path.string()));
+  VITRO_TRY_ASSIGN(const std::string text, read_small_file(path, kMaxSettingsBytes));
+  VITRO_TRY_ASSIGN(const Value value, parse_json(text, path.string()));
   const Status status = read(value, out);
   if (!status) return fail(status.error().in(path.string()));
   return {};

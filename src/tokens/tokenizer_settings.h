@@ -31,7 +31,10 @@ struct TokenizerSettings {
   std::string special_or(std::string_view name, std::string_view missing) const;
 };
 
-/// NotFound is no error: absent files say nothing. Corrupt: values of the wrong kind.
+/// Of each of these files. Published ones have at most some MB.
+inline constexpr size_t kMaxSettingsBytes = size_t{16} << 20;
+
+/// NotFound is no error: absent files say nothing. Corrupt: values of the wrong kind, a file that is too long.
 Result<TokenizerSettings> read_settings(const std::filesystem::path& folder);
 /// From the text of tokenizer_config.json alone.
 Result<TokenizerSettings> parse_settings(const Value& config);
