@@ -91,6 +91,7 @@ class PullKill : public ::testing::Test {
     const std::string part = contents_of(blob_.incomplete);
     EXPECT_TRUE(weights_.starts_with(part)) << part.size() << " bytes, not of the file";
     EXPECT_TRUE(is_right(blob_.target, weights_));
+    EXPECT_FALSE(fs::exists(blob_.target) && fs::exists(blob_.incomplete));  // it gets its name, no copy does
     EXPECT_TRUE(is_right(snapshot / "model.safetensors", weights_));
     EXPECT_TRUE(is_right(snapshot / "config.json", kConfig));
     EXPECT_TRUE(is_right(ref, commit_));
@@ -133,6 +134,8 @@ TEST_F(PullKill, LeavesNothingHalfWritten) {
   for (const auto& [moment, n] : moments) std::printf("  %3d %s\n", n, moment.c_str());
   EXPECT_GT(moments["killed 2 weights are coming"], 0);
   EXPECT_GT(moments["killed 3 all bytes are here: hash, disk, name"], 0);
+  EXPECT_GT(moments["killed 4 before the link"] + moments["killed 5 before the ref"] + moments["killed 6 at its end"],
+            0);
 }
 
 TEST_F(PullKill, TheNextPullAsksForTheRest) {
