@@ -25,7 +25,8 @@ std::filesystem::path known_lock(const std::filesystem::path& cache);
 /// Writes the record. IoError.
 Status write_record(const KnownModel& model, const std::filesystem::path& cache);
 
-/// SHA-256 of a file in lower-case hexadecimal. IoError, Cancelled.
+/// SHA-256 of a file in lower-case hexadecimal. Errors as open_to_read (base/read_file.h); IoError, also for a file
+/// that becomes shorter meanwhile; Cancelled.
 Result<std::string> sha256_of(const std::filesystem::path& path, const HashWatch& watch);
 
 }  // namespace vitro
