@@ -36,7 +36,7 @@ void print_json(const StoredModels& models) {
 
 void print_table(const StoredModels& models) {
   Table table("<><<<");
-  table.add({"name", "size", "type", "licence", "where"});
+  table.add({"name", "size", "type", "license", "where"});
   const auto cell = [](const std::string& text) { return text.empty() ? std::string("-") : for_terminal(text, true); };
   for (const StoredModel& model : models.models) {
     const std::string type = model.problem.empty() ? model.type : fmt::format("({})", model.problem);

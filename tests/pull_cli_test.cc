@@ -41,7 +41,7 @@ class PullCliTest : public ::testing::Test {
 
 TEST_F(PullCliTest, ABarWithSpeedAndTimeLeft) {
   Pty pty(vitro("pull o/large", "rate=300000"));
-  EXPECT_NE(pty.until("1.9 MiB to download; licence: apache-2.0"), "") << pty.rest();
+  EXPECT_NE(pty.until("1.9 MiB to download; license: apache-2.0"), "") << pty.rest();
   EXPECT_NE(pty.until(" of 1.9 MiB, "), "") << pty.rest();
   EXPECT_NE(pty.until("iB/s, "), "") << pty.rest();
   EXPECT_NE(pty.until(" left"), "") << pty.rest();

@@ -104,7 +104,7 @@ TEST_F(HubTest, SaysWhatIsNotThereOrNotAllowed) {
     expect_error(list_repo(hub("", token), "a/b", "v9", quick()), ErrorCode::kNotFound, "no such revision");
   }
   expect_error(list_repo(hub("", "hf_bad"), "gated/model", "main", quick()), ErrorCode::kInvalidArgument,
-               "accept its licence");
+               "accept its license");
   expect_error(list_repo(hub(""), "gated/model", "main", quick()), ErrorCode::kInvalidArgument, "set HF_TOKEN");
   expect_error(list_repo(hub(""), "private/model", "main", quick()), ErrorCode::kNotFound, "set HF_TOKEN");
   EXPECT_TRUE(list_repo(hub("", good), "gated/model", "main", quick()));

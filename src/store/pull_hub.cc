@@ -84,7 +84,7 @@ class HubPull {
     VITRO_TRY(cache_.prepare(name_.repo, listing.commit));
     const std::string license = listing.license.empty() ? "not told" : listing.license;
     if (n_total_ > 0)
-      say(events_, fmt::format("{}: {} to download; licence: {}", name_.repo, human_bytes(n_to_come), license));
+      say(events_, fmt::format("{}: {} to download; license: {}", name_.repo, human_bytes(n_to_come), license));
     for (const Wanted& file : files) {
       VITRO_TRY(fetch(file));
       VITRO_TRY(cache_.link(name_.repo, listing.commit, file.path, file.remote.etag));

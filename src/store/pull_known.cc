@@ -184,7 +184,7 @@ Result<Pulled> pull_known(const KnownModel& model, const fs::path& cache, const 
   remove_leftovers(cache);
   VITRO_TRY(check_room(cache, Unpacking::room_for(model)));
   say(events,
-      fmt::format("{}: {}, {}; licence: {}", model.name, model.title, human_bytes(model.n_bytes()), model.license));
+      fmt::format("{}: {}, {}; license: {}", model.name, model.title, human_bytes(model.n_bytes()), model.license));
   VITRO_TRY_ASSIGN(const WorkFolder work, WorkFolder::make(cache, kWorkPrefix));
   VITRO_TRY(Unpacking(model, work.path(), events).run());
   VITRO_TRY(move_in(model, work.path(), cache));

@@ -24,7 +24,7 @@ constexpr HubReason kHubReasons[] = {
     {"RevisionNotFound", ErrorCode::kNotFound, "the repository has no such revision"},
     {"EntryNotFound", ErrorCode::kNotFound, "the repository has no such file at this revision"},
     {"GatedRepo", ErrorCode::kInvalidArgument,
-     "access to this model is given on request: accept its licence on its page in a browser, then set HF_TOKEN to a "
+     "access to this model is given on request: accept its license on its page in a browser, then set HF_TOKEN to a "
      "token of that account"},
     {"DisabledRepo", ErrorCode::kInvalidArgument, "the hub has disabled this repository"},
 };
@@ -36,7 +36,7 @@ struct StatusReason {
 };
 constexpr StatusReason kStatusReasons[] = {
     {401, ErrorCode::kInvalidArgument, "it wants a token, or does not take this one: set HF_TOKEN"},
-    {403, ErrorCode::kInvalidArgument, "access refused; a gated model wants its licence accepted and HF_TOKEN set"},
+    {403, ErrorCode::kInvalidArgument, "access refused; a gated model wants its license accepted and HF_TOKEN set"},
     {404, ErrorCode::kNotFound, "there is no such thing"},
     {410, ErrorCode::kNotFound, "it is gone"},
     {416, ErrorCode::kIoError, "the file there is shorter than was announced"},
