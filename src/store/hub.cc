@@ -27,15 +27,18 @@ bool is_true(const std::string& name) {
   return text == "1" || text == "on" || text == "yes" || text == "true";
 }
 
-/// The token of a login, if there is one.
-std::string read_token(const std::filesystem::path& hf_home) {
+/// The token of a login, if there is one. A file of it that cannot be read is an error: without it a gated model would
+/// seem not to be there.
+Result<std::string> read_token(const std::filesystem::path& hf_home) {
   for (const char* name : {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"}) {
     const std::string text = environment(name);
     if (const std::string_view token = trimmed(text); !token.empty()) return std::string(token);
   }
   const auto path = path_in_environment({"HF_TOKEN_PATH"});
   const auto text = read_small_file(path ? *path : hf_home / "token", kMaxToken);
-  return text ? std::string(trimmed(*text)) : "";
+  if (text) return std::string(trimmed(*text));
+  if (text.error().code == ErrorCode::kNotFound) return "";
+  return fail(text.error().in("the file of the login token"));
 }
 
 Status check_token(const std::string& token) {
@@ -115,7 +118,9 @@ Result<Hub> hub_from_environment(const std::filesystem::path& hf_home) {
   if (!trimmed(endpoint).empty()) hub.endpoint = trimmed(endpoint);
   while (hub.endpoint.ends_with('/')) hub.endpoint.pop_back();
   if (auto origin = url_origin(hub.endpoint); !origin) return fail(origin.error().in("HF_ENDPOINT"));
-  hub.token = is_true("HF_HUB_DISABLE_IMPLICIT_TOKEN") ? "" : read_token(hf_home);
+  if (!is_true("HF_HUB_DISABLE_IMPLICIT_TOKEN")) {
+    VITRO_TRY_ASSIGN(hub.token, read_token(hf_home));
+  }
   VITRO_TRY(check_token(hub.token));
   hub.is_offline = is_true("HF_HUB_OFFLINE") || is_true("TRANSFORMERS_OFFLINE");
   return hub;

@@ -23,7 +23,8 @@ struct Hub {
 
 /// HF_ENDPOINT; HF_TOKEN, else the file HF_TOKEN_PATH, else `hf_home`/token; HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE
 /// (1, on, yes, true); no token at all with HF_HUB_DISABLE_IMPLICIT_TOKEN. InvalidArgument for an endpoint that is no
-/// URL, a token with characters that no header holds.
+/// URL, a token with characters that no header holds; Corrupt for a token file that is too long; as open_to_read for
+/// one that is there and cannot be read.
 Result<Hub> hub_from_environment(const std::filesystem::path& hf_home);
 
 struct RepoFile {

@@ -231,8 +231,15 @@ TEST_F(HubTest, ReadsTheEnvironment) {
   EXPECT_FALSE(plain->is_offline);
   std::ofstream(home.path() / "token") << "hf_file\n";
   EXPECT_EQ(hub_from_environment(home.path())->token, "hf_file");
-  fs::resize_file(home.path() / "token", uint64_t{1} << 40);  // no token, and no terabyte in memory
-  EXPECT_EQ(hub_from_environment(home.path())->token, "");
+  fs::resize_file(home.path() / "token", uint64_t{1} << 40);
+  const std::string file = (home.path() / "token").string();
+  expect_error(hub_from_environment(home.path()), ErrorCode::kCorrupt, file + ": too long, at most 4096 bytes");
+  fs::remove(home.path() / "token");
+  fs::create_directory(home.path() / "token");
+  expect_error(hub_from_environment(home.path()), ErrorCode::kInvalidArgument, file + ": is a folder");
+  ::setenv("HF_HUB_DISABLE_IMPLICIT_TOKEN", "1", 1);
+  EXPECT_TRUE(hub_from_environment(home.path()));
+  ::unsetenv("HF_HUB_DISABLE_IMPLICIT_TOKEN");
   std::ofstream(home.path() / "other") << " hf_other ";
   ::setenv("HF_TOKEN_PATH", (home.path() / "other").c_str(), 1);
   EXPECT_EQ(hub_from_environment(home.path())->token, "hf_other");
