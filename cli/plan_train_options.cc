@@ -110,13 +110,9 @@ void add_layout_options(CLI::App& app, TrainOptions& o, CLI::Option* train, cons
       ->check(CLI::Range(0, 3))
       ->needs(train)
       ->group(group);
-  app.add_option_function<std::string>(
-         "--gather",
-         [&layout](const std::string& unit) {
-           layout.zero_unit = unit == "tensor" ? ZeroUnit::kTensor : ZeroUnit::kBlock;
-         },
-         "with --zero 3: what is whole at once, block (FSDP) or tensor (DeepSpeed) (block)")
-      ->check(CLI::IsMember({"block", "tensor"}))
+  add_parsed<ZeroUnit>(
+      app, "--gather", parse_zero_unit, [&layout](const ZeroUnit& unit) { layout.zero_unit = unit; },
+      "with --zero 3: what is whole at once, block (FSDP) or tensor (DeepSpeed) (block)")
       ->needs(train)
       ->group(group);
 }

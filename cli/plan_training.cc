@@ -202,7 +202,7 @@ Value question_json(const PlanModel& model, const TrainingSpec& spec, const Plan
                              {"pipeline", Value(layout.pipeline)},
                              {"expert", Value(layout.expert)},
                              {"zero", Value(layout.zero_stage)},
-                             {"gather", Value(std::string(layout.zero_unit == ZeroUnit::kTensor ? "tensor" : "block"))},
+                             {"gather", Value(std::string(zero_unit_name(layout.zero_unit)))},
                              {"interleave", Value(layout.n_chunks)},
                              {"sequence_parallel", Value(layout.is_sequence_parallel)},
                              {"source", Value(spec.shape.n_source)},

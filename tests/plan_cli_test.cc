@@ -156,7 +156,11 @@ TEST(PlanCli, ZeroGathersBlocksOrTensors) {
   };
   EXPECT_EQ(weights("tensor"), 2 * 2 * 131'072'000);
   EXPECT_EQ(weights("block"), 2 * 2 * 202'383'360);
-  EXPECT_EQ(run_plan(kLlama7B + "--train --dp 8 --zero 2 --gather tensor").code, 1);
+  for (const char* layout : {"--dp 8 --zero 2", "--zero 3"}) {
+    const Ran ran = run_plan(kLlama7B + "--train --gather tensor " + layout);
+    EXPECT_EQ(ran.code, 1) << ran.out;
+    EXPECT_NE(ran.out.find("--gather tensor: with --zero"), std::string::npos) << ran.out;
+  }
 }
 
 // Everything in float32: logits and their gradient, 8 B, where 16 bits have four buffers of 12 B together.

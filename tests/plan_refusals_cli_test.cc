@@ -37,6 +37,7 @@ TEST(PlanCli, NonsenseIsRefusedByName) {
       {kLlama7B + "--zero 3", "--train", 2},
       {kLlama7B + "--train --tp 3", "--tp 3", 1},
       {kLlama7B + "--train --mfu 2", "--mfu", 2},
+      {kLlama7B + "--train --gather blocks", "there are block, tensor", 2},
       {kLlama7B + "--train --recipe foo", "--recipe", 2},
       {kLlama7B + "--json --explain", "--json", 2},
       {kLlama7B + "--train --weights q4_k", "--weights", 2},

@@ -9,9 +9,16 @@
 
 #include "base/checked_math.h"
 #include "base/saturating.h"
+#include "plan/find_choice.h"
 
 namespace vitro {
 namespace {
+
+constexpr auto kZeroUnits = std::to_array<std::string_view>({
+#define VITRO_X(name, text, doc) text,
+    VITRO_ZERO_UNITS(VITRO_X)
+#undef VITRO_X
+});
 
 constexpr int64_t kMaxRanks = int64_t{1} << 20;  // of one kind of parallelism: far above any cluster
 
@@ -159,6 +166,13 @@ int64_t stage_of_slot(const ModelConfig& config, const ParallelLayout& layout, c
 
 }  // namespace
 
+std::string_view zero_unit_name(ZeroUnit unit) { return kZeroUnits[static_cast<size_t>(unit)]; }
+
+Result<ZeroUnit> parse_zero_unit(std::string_view name) {
+  VITRO_TRY_ASSIGN(const size_t index, find_choice(kZeroUnits, "--gather", name));
+  return static_cast<ZeroUnit>(index);
+}
+
 int64_t ParallelLayout::n_devices() const { return sat_mul(data, tensor, pipeline); }
 
 int64_t RankTensor::n() const { return sat_mul(n_matrices, rows, cols); }
@@ -169,8 +183,9 @@ Status check_layout(const ModelConfig& config, const ParallelLayout& layout, int
   if (!problems.is_empty()) return problems.status();
   const int64_t t = layout.tensor;
   problems.add_if(layout.is_sequence_parallel && t == 1, "--sequence-parallel: needs --tp above 1");
-  problems.add_if(layout.zero_unit != ZeroUnit::kBlock && layout.zero_stage < 3,
-                  "--gather tensor: with --zero {} nothing is gathered; needs --zero 3", layout.zero_stage);
+  problems.add_if(layout.zero_unit != ZeroUnit::kBlock && (layout.zero_stage < 3 || layout.data == 1),
+                  "--gather {}: with --zero {} and --dp {} nothing is gathered; needs --zero 3 and --dp above 1",
+                  zero_unit_name(layout.zero_unit), layout.zero_stage, layout.data);
   problems.add_if(layout.is_sequence_parallel && seq_len % t != 0,
                   "--sequence-parallel: {} ranks do not divide {} rows", t, seq_len);
   const BlockSpec* last = nullptr;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -13,8 +14,22 @@
 
 namespace vitro {
 
-/// What ZeRO 3 gathers at once: single tensors, as DeepSpeed; whole blocks, as FSDP.
-enum class ZeroUnit : uint8_t { kTensor, kBlock };
+/// X-macro: enum name, printed name, what it is.
+// clang-format off
+#define VITRO_ZERO_UNITS(X)                                \
+  X(kBlock, "block", "the weights of a block, as FSDP")    \
+  X(kTensor, "tensor", "a single tensor, as DeepSpeed")
+// clang-format on
+
+/// What ZeRO 3 gathers at once.
+enum class ZeroUnit : uint8_t {
+#define VITRO_X(name, text, doc) name,
+  VITRO_ZERO_UNITS(VITRO_X)
+#undef VITRO_X
+};
+std::string_view zero_unit_name(ZeroUnit unit);
+/// InvalidArgument lists the names.
+Result<ZeroUnit> parse_zero_unit(std::string_view name);
 
 /// data x tensor x pipeline devices; expert parallelism is inside data parallelism.
 struct ParallelLayout {

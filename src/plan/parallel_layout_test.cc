@@ -94,6 +94,8 @@ TEST(ParallelLayout, ErrorsNameTheOption) {
       {{.expert = 8}, "--ep 8: the model has no experts"},
       {{.is_sequence_parallel = true}, "--sequence-parallel: needs --tp"},
       {{.zero_stage = 4}, "--zero 4"},
+      {{.data = 4, .zero_stage = 2, .zero_unit = ZeroUnit::kTensor}, "--gather tensor: with --zero 2 and --dp 4"},
+      {{.zero_stage = 3, .zero_unit = ZeroUnit::kTensor}, "--gather tensor: with --zero 3 and --dp 1"},
       {{.bucket_bytes = -1}, "bucket bytes -1"},
   };
   for (const Case& one : cases) {

@@ -9,6 +9,7 @@
 
 #include "base/saturating.h"
 #include "plan/element_bytes.h"
+#include "plan/find_choice.h"
 #include "plan/layer_groups.h"
 #include "plan/saved_tensors.h"
 
@@ -27,14 +28,6 @@ constexpr auto kLossKinds = std::to_array<std::string_view>({
 });
 
 constexpr int64_t kMaskBytes = 1;
-
-Result<size_t> find_choice(std::span<const std::string_view> names, std::string_view option, std::string_view name) {
-  const auto at = std::find(names.begin(), names.end(), name);
-  if (at != names.end()) return static_cast<size_t>(at - names.begin());
-  std::string all;
-  for (const std::string_view one : names) all.append(all.empty() ? "" : ", ").append(one);
-  return fail(ErrorCode::kInvalidArgument, "{} '{}': there are {}", option, name, all);
-}
 
 // The inputs of every k-th layer.
 PlanItem checkpoint_item(const ActivationQuestion& question, int64_t n_layer, bool is_encoder, int64_t stage) {

@@ -2,13 +2,13 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
 
 #include "base/human.h"
 #include "base/saturating.h"
+#include "plan/find_choice.h"
 #include "plan/work.h"
 
 namespace vitro {
@@ -148,11 +148,8 @@ std::string_view flops_convention_name(FlopsConvention convention) {
 }
 
 Result<FlopsConvention> parse_flops_convention(std::string_view name) {
-  const auto at = std::find(kConventions.begin(), kConventions.end(), name);
-  if (at != kConventions.end()) return static_cast<FlopsConvention>(at - kConventions.begin());
-  std::string all;
-  for (const std::string_view one : kConventions) all.append(all.empty() ? "" : ", ").append(one);
-  return fail(ErrorCode::kInvalidArgument, "--flops '{}': there are {}", name, all);
+  VITRO_TRY_ASSIGN(const size_t index, find_choice(kConventions, "--flops", name));
+  return static_cast<FlopsConvention>(index);
 }
 
 Result<TrainingWork> training_work(const ModelConfig& config, std::span<const TensorSlot> slots,
