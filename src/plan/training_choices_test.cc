@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "plan/plan_test_util.h"
+
 namespace vitro {
 namespace {
 
@@ -17,6 +19,19 @@ bool has(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+// Of what is asked and of the rows of ZeRO; each is a layout that the model can have.
+std::vector<int64_t> zero_stages_of(const TrainingSpec& asked) {
+  const testing::PlannedModel llama = testing::planned_model("llama-7b");
+  std::vector<int64_t> stages;
+  for (const TrainingChoice& choice : training_choices(asked)) {
+    if (choice.name != "as asked" && !choice.name.starts_with("ZeRO ")) continue;
+    const Status status = check_layout(llama.config, choice.spec.layout, 2048, 1);
+    EXPECT_TRUE(status) << choice.name << ": " << status.error().message;
+    stages.push_back(choice.spec.layout.zero_stage);
+  }
+  return stages;
+}
+
 TEST(TrainingChoices, WhatIsAskedComesFirstAndNotAgain) {
   TrainingSpec asked{.recipe = parse_train_recipe("adamw-bf16").value()};
   const std::vector<std::string> names = names_of(asked);
@@ -26,6 +41,8 @@ TEST(TrainingChoices, WhatIsAskedComesFirstAndNotAgain) {
   asked.layout = {.data = 4, .zero_stage = 2};
   EXPECT_TRUE(has(names_of(asked), "ZeRO 3") && has(names_of(asked), "ZeRO 0"));
   EXPECT_FALSE(has(names_of(asked), "ZeRO 2"));
+  asked.layout = {.data = 4, .zero_stage = 3, .zero_unit = ZeroUnit::kTensor};
+  EXPECT_EQ(zero_stages_of(asked), (std::vector<int64_t>{3, 0, 1, 2}));
   asked.lora = {.rank = 8};
   EXPECT_FALSE(has(names_of(asked), "adam8bit") || has(names_of(asked), "QLoRA, the same on nf4"));
 }
