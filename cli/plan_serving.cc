@@ -172,13 +172,16 @@ std::vector<std::string> speed_notes(const Passes& passes, const Times& times, c
 }
 
 // How many experts a token reads depends on how many tokens are made together.
-std::string expert_note(const ModelConfig& config) {
-  const auto has_experts = [](const BlockSpec& block) { return block.ffn.moe.n_expert > 0; };
-  const auto block = std::find_if(config.blocks.begin(), config.blocks.end(), has_experts);
-  if (block == config.blocks.end()) return "";
-  const MoeSpec& moe = block->ffn.moe;
-  return fmt::format("Experts that tokens of 1, 8, 64 users read a layer: {}, {:.1f}, {:.1f} of {}.", moe.n_expert_used,
-                     expected_experts(moe, 8), expected_experts(moe, 64), moe.n_expert);
+void add_experts(const ModelConfig& config, PlanReport* report) {
+  const std::optional<ExpertTraffic> experts = expert_traffic(config);
+  if (!experts) return;
+  report->figures.emplace_back("experts", Value(experts->n_expert));
+  report->figures.emplace_back("experts_of_1", Value(experts->of_1));
+  report->figures.emplace_back("experts_of_8", Value(experts->of_8));
+  report->figures.emplace_back("experts_of_64", Value(experts->of_64));
+  report->tables.back().notes.push_back(
+      fmt::format("Experts that tokens of 1, 8, 64 users read a layer: {}, {:.1f}, {:.1f} of {}.", experts->of_1,
+                  experts->of_8, experts->of_64, experts->n_expert));
 }
 
 // The users from which on a token is bound by its arithmetic; scores aside.
@@ -280,7 +283,7 @@ Status add_serving(const PlanModel& model, const PlannedWeights& weights, const 
       add_crossover(model.config, work_of(model, weights, question.shape), device->bound, report);
     }
   }
-  if (const std::string note = expert_note(model.config); !note.empty()) report->tables.back().notes.push_back(note);
+  add_experts(model.config, report);
   const int64_t budget = plan_budget(question.options, device);
   if (budget == 0) return {};
   add_budget(model, question, budget, report);

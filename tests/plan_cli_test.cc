@@ -186,7 +186,9 @@ TEST(PlanCli, CrossoversAndExpertsAreTold) {
   const std::string gpu = " --gpu h100-80g --context 2048";
   EXPECT_EQ(*at(json_plan(kLlama7B + gpu), {"figures", "crossover_users"}).as_int(), 296);
   EXPECT_NE(run_plan(kLlama7B + gpu).out.find("From 296 users on"), std::string::npos);
-  EXPECT_NE(run_plan("tests/golden/plan/mixtral-8x7b --context 2048").out.find("2, 7.2, 8.0 of 8"), std::string::npos);
+  const std::string mixtral = "tests/golden/plan/mixtral-8x7b --context 2048";
+  EXPECT_NE(run_plan(mixtral).out.find("2, 7.2, 8.0 of 8"), std::string::npos);
+  EXPECT_NEAR(*at(json_plan(mixtral), {"figures", "experts_of_8"}).as_real(), 8 * (1 - 0.1001129150390625), 1e-9);
 }
 
 // Options that JSON repeats, so that an answer says what it answers.

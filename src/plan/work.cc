@@ -293,6 +293,14 @@ double expected_experts(const MoeSpec& moe, int64_t n_rows) {
   return n * (1.0 - std::pow(1.0 - k / n, static_cast<double>(n_rows)));
 }
 
+std::optional<ExpertTraffic> expert_traffic(const ModelConfig& config) {
+  const auto has_experts = [](const BlockSpec& block) { return block.ffn.moe.n_expert > 0; };
+  const auto block = std::find_if(config.blocks.begin(), config.blocks.end(), has_experts);
+  if (block == config.blocks.end()) return std::nullopt;
+  const MoeSpec& moe = block->ffn.moe;
+  return ExpertTraffic{moe.n_expert, moe.n_expert_used, expected_experts(moe, 8), expected_experts(moe, 64)};
+}
+
 PassWork pass_work(const ModelConfig& config, const WeightsPlan& weights, const PassShape& shape,
                    const WorkTypes& types) {
   PassWork work{.is_latent_expanded = types.is_latent_expanded};

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -81,6 +82,15 @@ int64_t visible_pairs(const AttentionSpec& attn, int64_t n_rows, int64_t n_past)
 /// Experts of a layer that n_rows rows are expected to choose, each uniformly: n_expert (1 - (1 - k /
 /// n_expert)^n_rows).
 double expected_experts(const MoeSpec& moe, int64_t n_rows);
+
+/// Experts of a layer that are read for a token of 1, 8 or 64 users together; of more than one as expected_experts.
+struct ExpertTraffic {
+  int64_t n_expert = 0;
+  int64_t of_1 = 0;
+  double of_8 = 0, of_64 = 0;
+};
+/// Of the first layer that has experts; nothing: none has.
+std::optional<ExpertTraffic> expert_traffic(const ModelConfig& config);
 
 /// For people: a tree of FLOPs by part, masked pairs left out, with the numbers of every product.
 PlanItem work_item(const PassWork& work, std::string name);

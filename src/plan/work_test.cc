@@ -126,6 +126,21 @@ TEST(Work, ExpertsThatABatchTouches) {
   EXPECT_NEAR(expected_experts(moe, 64), 8.0, 1e-6);
 }
 
+// 8 (1 - 0.75^n) of Mixtral; DeepSeek-V3 has experts from its fourth layer on.
+TEST(Work, ExpertsThatUsersRead) {
+  const auto mixtral = expert_traffic(testing::planned_model("mixtral-8x7b").config);
+  ASSERT_TRUE(mixtral);
+  EXPECT_EQ(mixtral->n_expert, 8);
+  EXPECT_EQ(mixtral->of_1, 2);
+  EXPECT_NEAR(mixtral->of_8, 8 * (1 - 0.1001129150390625), 1e-12);
+  EXPECT_NEAR(mixtral->of_64, 8.0, 1e-6);
+  const auto deepseek = expert_traffic(testing::planned_model("deepseek-v3").config);
+  ASSERT_TRUE(deepseek);
+  EXPECT_EQ(deepseek->n_expert, 256);
+  EXPECT_EQ(deepseek->of_1, 8);
+  EXPECT_FALSE(expert_traffic(testing::planned_model("llama-7b").config));
+}
+
 bool sees(const AttentionSpec& attn, int64_t q, int64_t k) {
   switch (attn.mask) {
     case MaskKind::kFull:
