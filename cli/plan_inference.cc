@@ -127,6 +127,7 @@ Value question_json(const PlanModel& model, const PlannedWeights& weights, const
       {"kind", Value(std::string("inference"))},
       {"model", Value(model.name)},
       {"family", Value(model.config.family)},
+      {"sizes", sizes_json(question.options)},
       {"engine", Value(std::string(question.shape.engine == EngineKind::kVitro ? "vitro" : "gpu"))},
       {"weights", Value(weights.words)},
       {"embeddings", question.options.embeddings ? Value(format_name(*question.options.embeddings)) : Value()},

@@ -72,6 +72,20 @@ Result<PlanModel> sized_plan_model(const PlanOptions& options) {
   return model;
 }
 
+Value sizes_json(const PlanOptions& options) {
+  if (options.arch.empty()) return {};
+  Value::Object sizes;
+  for (const ModelSizeOption& option : model_size_options()) {
+    const std::optional<int64_t> size = options.sizes.*option.size;
+    if (!size) continue;
+    std::string key(option.name + 2);
+    std::replace(key.begin(), key.end(), '-', '_');
+    sizes.emplace_back(std::move(key), Value(*size));
+  }
+  if (options.sizes.is_tied) sizes.emplace_back("tied", Value(*options.sizes.is_tied));
+  return Value(std::move(sizes));
+}
+
 PlannedWeights planned_weights(const PlanModel& model, const PlanOptions& options, std::optional<WeightFormat> format,
                                EngineKind engine) {
   if (!format && !model.bound.empty()) return file_weights(model, engine);

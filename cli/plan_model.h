@@ -7,6 +7,7 @@
 
 #include "cli/plan_options.h"
 #include "formats/checkpoint.h"
+#include "formats/value.h"
 #include "model/arch/architecture.h"
 #include "model/config.h"
 #include "plan/weights_plan.h"
@@ -26,6 +27,9 @@ struct PlanModel {
 Result<PlanModel> open_plan_model(const std::string& path);
 /// A model of which only the sizes are known. Errors of describe_sizes.
 Result<PlanModel> sized_plan_model(const PlanOptions& options);
+
+/// For the question of a plan: the sizes given with --arch, "d_model" and so on; null for other models.
+Value sizes_json(const PlanOptions& options);
 
 /// As people type it: "bf16", "q4_k".
 std::string format_name(const WeightFormat& format);

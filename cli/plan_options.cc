@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 
 #include "base/human.h"
@@ -14,6 +15,21 @@ namespace vitro {
 namespace {
 
 constexpr SizeRange kPositions = {.most = kMaxContext}, kRows = {.most = int64_t{1} << 20};
+
+constexpr auto kModelSizeOptions = std::to_array<ModelSizeOption>({
+    {"--d-model", &ModelSizes::d_model, "width of the residual stream"},
+    {"--n-layer", &ModelSizes::n_layer, "layers"},
+    {"--n-head", &ModelSizes::n_head, "query heads (default: by the family's usual width of a head)"},
+    {"--n-kv-head", &ModelSizes::n_kv_head,
+     "heads of keys and values (default: by the family, most as many as query heads)"},
+    {"--d-head", &ModelSizes::d_head, "width of a head"},
+    {"--d-ff", &ModelSizes::d_ff, "width of the feed-forward part (default: by the family's rule)"},
+    {"--vocab-size", &ModelSizes::vocab_size, "rows of the embedding"},
+    {"--n-ctx", &ModelSizes::n_ctx, "longest text the model is made for"},
+    {"--n-expert", &ModelSizes::n_expert, "experts of a layer"},
+    {"--n-expert-used", &ModelSizes::n_expert_used, "experts that a token passes"},
+    {"--d-ff-expert", &ModelSizes::d_ff_expert, "width of an expert"},
+});
 
 // A message that CLI11 puts behind the option's name.
 std::string refusal(const Error& error) { return error.message; }
@@ -33,22 +49,10 @@ void add_size_options(CLI::App& app, PlanOptions& o) {
   const char* kGroup = "A model of sizes alone";
   auto* arch =
       app.add_option("--arch", o.arch, fmt::format("family, in place of MODEL: {}", sized_families()))->group(kGroup);
-  ModelSizes& sizes = o.sizes;
-  const auto add = [&](const char* name, std::optional<int64_t>& value, const char* help) {
-    app.add_option(name, value, help)->needs(arch)->group(kGroup);
-  };
-  add("--d-model", sizes.d_model, "width of the residual stream");
-  add("--n-layer", sizes.n_layer, "layers");
-  add("--n-head", sizes.n_head, "query heads (default: by the family's usual width of a head)");
-  add("--n-kv-head", sizes.n_kv_head, "heads of keys and values (default: by the family, most as many as query heads)");
-  add("--d-head", sizes.d_head, "width of a head");
-  add("--d-ff", sizes.d_ff, "width of the feed-forward part (default: by the family's rule)");
-  add("--vocab-size", sizes.vocab_size, "rows of the embedding");
-  add("--n-ctx", sizes.n_ctx, "longest text the model is made for");
-  add("--n-expert", sizes.n_expert, "experts of a layer");
-  add("--n-expert-used", sizes.n_expert_used, "experts that a token passes");
-  add("--d-ff-expert", sizes.d_ff_expert, "width of an expert");
-  app.add_option("--tied", sizes.is_tied, "the head is the embedding: true or false (default: as the family)")
+  for (const ModelSizeOption& option : kModelSizeOptions) {
+    app.add_option(option.name, o.sizes.*option.size, option.help)->needs(arch)->group(kGroup);
+  }
+  app.add_option("--tied", o.sizes.is_tied, "the head is the embedding: true or false (default: as the family)")
       ->needs(arch)
       ->group(kGroup);
 }
@@ -143,6 +147,8 @@ void add_output_options(CLI::App& app, PlanOptions& o) {
 }
 
 }  // namespace
+
+std::span<const ModelSizeOption> model_size_options() { return kModelSizeOptions; }
 
 CLI::Option* add_size_option(CLI::App& app, const std::string& name, int64_t& value, SizeRange range,
                              Result<int64_t> (*parse)(std::string_view), const std::string& help) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,14 @@ struct SizeRange {
 /// An option whose text `parse` turns into a whole number of the range.
 CLI::Option* add_size_option(CLI::App& app, const std::string& name, int64_t& value, SizeRange range,
                              Result<int64_t> (*parse)(std::string_view), const std::string& help);
+
+/// One of ModelSizes, with its option.
+struct ModelSizeOption {
+  const char* name;  ///< "--d-model"
+  std::optional<int64_t> ModelSizes::*size;
+  const char* help;
+};
+std::span<const ModelSizeOption> model_size_options();
 
 /// Checked while they are parsed; messages name the option.
 void add_plan_options(CLI::App& app, PlanOptions& options);

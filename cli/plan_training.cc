@@ -190,6 +190,7 @@ Value question_json(const PlanModel& model, const TrainingSpec& spec, const Plan
   return Value(Value::Object{{"kind", Value(std::string("training"))},
                              {"model", Value(model.name)},
                              {"family", Value(model.config.family)},
+                             {"sizes", sizes_json(options)},
                              {"recipe", Value(std::string(spec.recipe.name))},
                              {"context", Value(spec.shape.seq_len)},
                              {"micro_batch", Value(spec.shape.micro_batch)},

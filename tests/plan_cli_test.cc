@@ -203,6 +203,12 @@ TEST(PlanCli, JsonRepeatsTheQuestion) {
   const Value train = json_plan(kLlama7B + "--train --lora 8 --lora-targets q,up");
   EXPECT_EQ(*at(train, {"question", "lora_targets"}).as_string(), "q,up");
   EXPECT_EQ(*at(train, {"question", "gather"}).as_string(), "block");
+  EXPECT_TRUE(at(train, {"question", "sizes"}).is_null());
+  const std::string sizes = "--arch llama --d-model 64 --n-layer 2 --n-kv-head 1 --tied true ";
+  for (const char* form : {"", "--train"}) {
+    EXPECT_EQ(to_string(at(json_plan(sizes + form), {"question", "sizes"})),
+              R"({"d_model":64,"n_layer":2,"n_kv_head":1,"tied":true})");
+  }
 }
 
 // ---- figures that no sheet gives ----
