@@ -159,7 +159,7 @@ TEST(TensorParallel, WeightsAndHeadsAreDivided) {
   EXPECT_EQ(eighth[Part::kScores].cache_bytes, 80);
   // Six heads on four devices: one has two.
   EXPECT_EQ(device_work(one_layer(6, 6), work, 4)[Part::kScores].flops, 267);
-  EXPECT_EQ(device_cache_bytes(one_layer(6, 6), 600, 4), 200);
+  EXPECT_EQ(device_cache_bytes(one_layer(6, 6), 600, 4, false), 200);
 }
 
 // Expanded it has keys and values of every query head: ceil(6 / 4) = 2 of 6.
@@ -167,7 +167,7 @@ TEST(TensorParallel, ALatentCacheIsOnEveryDevice) {
   ModelConfig config = one_layer(8, 8);
   config.blocks[0].attn.kv_lora_rank = 512;
   config.blocks[0].attn.d_head_rope = 64;
-  EXPECT_EQ(device_cache_bytes(config, 1000, 8), 1000);
+  EXPECT_EQ(device_cache_bytes(config, 1000, 8, false), 1000);
   EXPECT_EQ(device_cache_bytes(config, 1000, 8, true), 125);
   config.blocks[0].attn.n_head = 6;
   EXPECT_EQ(device_cache_bytes(config, 600, 4, true), 200);

@@ -19,16 +19,14 @@ PassWork device_work(const ModelConfig& config, const PassWork& work, int64_t n_
 
 /// Key-value heads are not cut: of n_kv_head heads each device holds ceil(n_kv_head / n), so with n above n_kv_head the
 /// cache is no longer divided. A latent cache (MLA) is on every device; expanded it has the query heads to divide.
-int64_t device_cache_bytes(const ModelConfig& config, int64_t cache_bytes, int64_t n_devices,
-                           bool is_latent_expanded = false);
+int64_t device_cache_bytes(const ModelConfig& config, int64_t cache_bytes, int64_t n_devices, bool is_latent_expanded);
 
 /// ceil(n_bytes / n).
 int64_t device_weight_bytes(int64_t weight_bytes, int64_t n_devices);
 
 /// What one device holds of the parts of an inference plan (plan/inference_plan.h): weights and cache as above,
 /// everything else whole.
-PlanItem device_memory(const ModelConfig& config, const PlanItem& memory, int64_t n_devices,
-                       bool is_latent_expanded = false);
+PlanItem device_memory(const ModelConfig& config, const PlanItem& memory, int64_t n_devices, bool is_latent_expanded);
 
 /// Bytes that each device sends in a pass, and receives. A sum over devices of x bytes as a ring: 2 (n - 1) pieces of
 /// ceil(x / n) (Patarasuk & Yuan 2009, doi 10.1016/j.jpdc.2008.09.002). x is rows x d_model x element_bytes, once for
