@@ -14,22 +14,26 @@
 namespace vitro {
 namespace {
 
-// Bytes of a logit in each of the buffers that there may be.
-struct LogitBytes {
-  int64_t logit, wide, gradient, cast;
+// The buffers of logits that a loss has.
+struct LossBuffers {
+  bool has_logit, has_wide, has_gradient, has_cast;
 };
-constexpr auto kLossBuffers = std::to_array<LogitBytes>({
+constexpr auto kLossBuffers = std::to_array<LossBuffers>({
 #define VITRO_X(name, text, logit, wide, gradient, cast, doc) {logit, wide, gradient, cast},
     VITRO_LOSS_KINDS(VITRO_X)
 #undef VITRO_X
 });
 
+// Bytes of a logit in each buffer; 0: there is none.
+struct LogitBytes {
+  int64_t logit, wide, gradient, cast;
+};
 LogitBytes logit_bytes(LossKind kind, int64_t element_bytes) {
-  const LogitBytes has = kLossBuffers[static_cast<size_t>(kind)];
+  const LossBuffers loss = kLossBuffers[static_cast<size_t>(kind)];
   const bool is_wide = element_bytes >= kFloatBytes;
-  const bool has_wide = has.wide != 0 && !(is_wide && has.logit != 0);
-  return {has.logit * element_bytes, has_wide ? kFloatBytes : 0, has.gradient * kFloatBytes,
-          is_wide ? 0 : has.cast * element_bytes};
+  const bool has_wide = loss.has_wide && !(is_wide && loss.has_logit);
+  return {loss.has_logit ? element_bytes : 0, has_wide ? kFloatBytes : 0, loss.has_gradient ? kFloatBytes : 0,
+          loss.has_cast && !is_wide ? element_bytes : 0};
 }
 
 int64_t kept_bytes(const ActivationQuestion& question, const BlockSpec& block, bool is_encoder) {
