@@ -38,7 +38,7 @@ Result<std::optional<PlanDevice>> find_plan_device(const PlanModel& model, const
 Result<Machine> usual_machine(const PlanDevice& device, const PlanModel& model, const PlanOptions& options,
                               const std::string& weight_type);
 /// The device and its figures at the head of the report, "8 x NVIDIA H100 SXM5 80 GB: 85.9 GB each, 3.35 TB/s, 989
-/// TFLOP/s bf16, NVLink 4"; below it what a reader must know of them, and which figure is missing for times.
+/// TFLOP/s bf16, NVLink 4 450.0 GB/s"; below it what a reader must know of them, and which figure is missing for times.
 void add_device_lines(const PlanDevice& device, PlanReport* report);
 
 }  // namespace vitro
