@@ -11,6 +11,7 @@
 #include "tensor/quant_block.h"
 #include "testing/engine.h"
 #include "testing/random_model.h"
+#include "testing/sanitizers.h"
 
 namespace vitro::testing {
 namespace {
@@ -23,11 +24,7 @@ struct Case {
 
 // Slow tables and sanitizer builds leave the second head width out, and both together all weight types but two: the
 // reference decodes every type by the same loop.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kIsInstrumented = true;
-#else
-constexpr bool kIsInstrumented = false;
-#endif
+constexpr bool kIsInstrumented = VITRO_HAS_ASAN || VITRO_HAS_TSAN;
 
 std::vector<Case> cases() {
   std::vector<Case> out;

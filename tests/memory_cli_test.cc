@@ -186,7 +186,7 @@ std::string many_ids(int64_t n) {
 
 void expect_sizes(const std::string& file, const std::function<Value(const std::string&)>& run_json) {
   const auto model = cached_model(file);
-  if (!model) GTEST_SKIP() << file << " is not there; scripts/fetch_models.py brings it";
+  if (!model) GTEST_SKIP() << file << " is not there; 'vitro pull' brings it";
   const std::string run = "run " + model->string() + " --max-tokens 2 --ignore-end ";
   const std::string hello = run + "Hello ", filled = run + "--ids " + many_ids(600) + " --context 602 ";
   expect_size(run_json(hello + "--threads 1"), true, file + ", one thread");

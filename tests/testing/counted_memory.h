@@ -6,16 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define VITRO_COUNTS_MAPPINGS 0
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define VITRO_COUNTS_MAPPINGS 0
-#endif
-#endif
-#ifndef VITRO_COUNTS_MAPPINGS
-#define VITRO_COUNTS_MAPPINGS 1
-#endif
+#include "testing/sanitizers.h"
 
 namespace vitro::testing {
 
@@ -89,7 +80,7 @@ inline void* new_or_throw(size_t n_bytes, size_t alignment) {
   throw std::bad_alloc();
 }
 
-#if VITRO_COUNTS_MAPPINGS
+#if !VITRO_HAS_ASAN
 // Which mappings are counted; the table is of fixed size, because it must not allocate.
 struct MappingTable {
   struct Mapping {
@@ -159,7 +150,7 @@ VITRO_COUNTED void operator delete[](void* p, size_t, std::align_val_t a) noexce
 }
 #undef VITRO_COUNTED
 
-#if VITRO_COUNTS_MAPPINGS
+#if !VITRO_HAS_ASAN
 // In front of the C library's, for calls from this program; the library's own (threads, malloc) do not come here.
 extern "C" void* mmap(void* where, size_t n_bytes, int protection, int flags, int file, off_t offset) noexcept {
   const long result = ::syscall(SYS_mmap, where, n_bytes, protection, flags, file, offset);
