@@ -32,6 +32,21 @@ Result<UniqueFd> open_to_read(const std::filesystem::path& path) {
               S_ISDIR(info.st_mode) ? "a folder" : "no regular file");
 }
 
+Result<uint64_t> size_of(const UniqueFd& file, const std::filesystem::path& path) {
+  struct stat info {};
+  if (::fstat(file.get(), &info) != 0) return fail_errno(path, "look at");
+  return static_cast<uint64_t>(info.st_size);
+}
+
+Result<size_t> read_at(const UniqueFd& file, const std::filesystem::path& path, uint64_t offset, void* out,
+                       size_t n_bytes) {
+  while (true) {
+    const ssize_t n = ::pread(file.get(), out, n_bytes, static_cast<off_t>(offset));
+    if (n >= 0) return static_cast<size_t>(n);
+    if (errno != EINTR) return fail_errno(path, "read");
+  }
+}
+
 Result<uint64_t> read_pieces(const UniqueFd& file, const std::filesystem::path& path, uint64_t n_bytes,
                              const std::function<Status(std::string_view piece)>& sink) {
   constexpr uint64_t kPiece = uint64_t{1} << 20;
@@ -39,12 +54,10 @@ Result<uint64_t> read_pieces(const UniqueFd& file, const std::filesystem::path& 
   uint64_t n_read = 0;
   while (n_read < n_bytes) {
     const size_t n_wanted = std::min<uint64_t>(piece.size(), n_bytes - n_read);
-    const ssize_t n = ::pread(file.get(), piece.data(), n_wanted, static_cast<off_t>(n_read));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return fail_errno(path, "read");
+    VITRO_TRY_ASSIGN(const size_t n, read_at(file, path, n_read, piece.data(), n_wanted));
     if (n == 0) break;
-    VITRO_TRY(sink({piece.data(), static_cast<size_t>(n)}));
-    n_read += static_cast<uint64_t>(n);
+    VITRO_TRY(sink({piece.data(), n}));
+    n_read += n;
   }
   return n_read;
 }

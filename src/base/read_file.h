@@ -17,6 +17,13 @@ namespace vitro {
 /// a folder, a device, a named pipe.
 Result<UniqueFd> open_to_read(const std::filesystem::path& path);
 
+/// Bytes that the file which is open under that path has now. IoError.
+Result<uint64_t> size_of(const UniqueFd& file, const std::filesystem::path& path);
+
+/// Reads up to n_bytes from `offset` on and returns how many came; 0: the file ends there. IoError.
+Result<size_t> read_at(const UniqueFd& file, const std::filesystem::path& path, uint64_t offset, void* out,
+                       size_t n_bytes);
+
 /// Gives bytes [0, n_bytes) of a file that is open under that path, in pieces of at most 1 MiB, and returns how many
 /// there were: fewer where the file ends before. IoError; what the sink returns.
 Result<uint64_t> read_pieces(const UniqueFd& file, const std::filesystem::path& path, uint64_t n_bytes,

@@ -1,13 +1,11 @@
 #include "formats/mapped_file.h"
 
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 
-#include "base/fail_errno.h"
 #include "base/human.h"
 #include "base/read_file.h"
 
@@ -15,16 +13,14 @@ namespace vitro {
 namespace {
 
 /// Fills `out` from the file; it is an error if the file has become shorter since its size was asked.
-Status read_all(int fd, std::byte* out, size_t n_bytes, const std::filesystem::path& path) {
+Status read_all(const UniqueFd& file, std::byte* out, size_t n_bytes, const std::filesystem::path& path) {
   size_t done = 0;
   while (done < n_bytes) {
-    const ssize_t n = ::pread(fd, out + done, n_bytes - done, static_cast<off_t>(done));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return fail_errno(path, "read");
+    VITRO_TRY_ASSIGN(const size_t n, read_at(file, path, done, out + done, n_bytes - done));
     if (n == 0)
       return fail(ErrorCode::kIoError, "{}: ends at {} while it is being read, {} expected", path.string(), done,
                   n_bytes);
-    done += static_cast<size_t>(n);
+    done += n;
   }
   return {};
 }
@@ -33,11 +29,9 @@ Status read_all(int fd, std::byte* out, size_t n_bytes, const std::filesystem::p
 
 Result<MappedFile> MappedFile::open(const std::filesystem::path& path, LoadMode mode) {
   VITRO_TRY_ASSIGN(const UniqueFd file, open_to_read(path));
-  struct stat info {};
-  if (::fstat(file.get(), &info) != 0) return fail_errno(path, "look at");
   MappedFile out;
   out.path_ = path;
-  out.size_ = static_cast<size_t>(info.st_size);
+  VITRO_TRY_ASSIGN(out.size_, size_of(file, path));
   out.is_mapped_ = mode == LoadMode::kMap;
   if (out.size_ == 0) return out;
 
@@ -49,7 +43,7 @@ Result<MappedFile> MappedFile::open(const std::filesystem::path& path, LoadMode 
                 std::strerror(errno));
   }
   out.data_ = {static_cast<const std::byte*>(data), Unmap{out.size_}};
-  if (!out.is_mapped_) VITRO_TRY(read_all(file.get(), static_cast<std::byte*>(data), out.size_, path));
+  if (!out.is_mapped_) VITRO_TRY(read_all(file, static_cast<std::byte*>(data), out.size_, path));
   return out;
 }
 

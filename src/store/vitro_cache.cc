@@ -1,10 +1,7 @@
 #include "store/vitro_cache.h"
 
-#include <sys/stat.h>
-
 #include <system_error>
 
-#include "base/fail_errno.h"
 #include "base/read_file.h"
 #include "base/write_file.h"
 
@@ -40,9 +37,7 @@ fs::path known_lock(const fs::path& cache) { return cache / ".fetch.lock"; }
 
 Result<std::string> sha256_of(const fs::path& path, const HashWatch& watch) {
   VITRO_TRY_ASSIGN(const UniqueFd file, open_to_read(path));
-  struct stat info {};
-  if (::fstat(file.get(), &info) != 0) return fail_errno(path, "look at");
-  const auto n_bytes = static_cast<uint64_t>(info.st_size);
+  VITRO_TRY_ASSIGN(const uint64_t n_bytes, size_of(file, path));
   Hasher hasher(HashKind::kSha256, n_bytes);
   VITRO_TRY(hasher.add_file(file, path, n_bytes, watch));
   return hasher.finish();
