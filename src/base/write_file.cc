@@ -28,7 +28,7 @@ class NewFile {
     constexpr int kAttempts = 16;
     std::random_device random;
     for (int i = 0; i < kAttempts && fd_ < 0 && (i == 0 || errno == EEXIST); ++i) {
-      path_ = fmt::format("{}.new-{:08x}{:08x}", target.string(), random(), random());
+      path_ = fmt::format("{}{}{:08x}{:08x}", target.string(), kNewFileMark, random(), random());
       fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     }
   }

@@ -14,6 +14,10 @@ namespace vitro {
 /// words; the old file is as it was then, and nothing is left behind.
 Status write_file(const std::filesystem::path& path, std::string_view contents, bool may_replace);
 
+/// Behind the name of a file and before something random: its new contents, left there only by a process that was
+/// killed.
+constexpr std::string_view kNewFileMark = ".new-";
+
 /// Makes a folder and those above it, where they are missing. IoError.
 Status make_folders(const std::filesystem::path& folder);
 

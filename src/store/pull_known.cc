@@ -65,11 +65,14 @@ class KnownFileWriter {
 };
 
 /// Of processes that were killed. The lock is ours, so nobody uses them.
-void remove_leftovers(const fs::path& cache) {
+void remove_leftovers(const KnownModel& model, const fs::path& cache) {
+  const std::string new_record = record_path(model, cache).filename().string().append(kNewFileMark);
   std::error_code error;
   for (fs::directory_iterator it(cache, error), end; !error && it != end; it.increment(error)) {
     std::error_code ignored;
-    if (it->path().filename().string().starts_with(kWorkPrefix) && fs::is_directory(it->symlink_status(ignored))) {
+    const std::string name = it->path().filename().string();
+    if (name.starts_with(new_record)) fs::remove(it->path(), ignored);
+    if (name.starts_with(kWorkPrefix) && fs::is_directory(it->symlink_status(ignored))) {
       fs::remove_all(it->path(), ignored);
     }
   }
@@ -181,7 +184,7 @@ Result<Pulled> pull_known(const KnownModel& model, const fs::path& cache, const 
   VITRO_TRY_ASSIGN(const bool is_done, is_right(model, cache, watch));
   if (is_done) return Pulled{place, false};
   VITRO_TRY(check_place(model, cache));
-  remove_leftovers(cache);
+  remove_leftovers(model, cache);
   VITRO_TRY(check_room(cache, Unpacking::room_for(model)));
   say(events,
       fmt::format("{}: {}, {}; license: {}", model.name, model.title, human_bytes(model.n_bytes()), model.license));

@@ -142,6 +142,14 @@ TEST_F(PullKnownTest, WhatIsHereIsNotFetchedAgain) {
   EXPECT_EQ(names(), kAll);
 }
 
+TEST_F(PullKnownTest, WhatKilledProcessesLeftGoes) {
+  fs::create_directories(cache() / ".fetch-0123");
+  testing::write_file(cache() / ".fetch-0123/wheel", "half");
+  testing::write_file(cache() / "toy-model.sha256.new-735f0d6d77630efe", "half");
+  ASSERT_TRUE(pull().has_value());
+  EXPECT_EQ(names(), kAll);
+}
+
 TEST_F(PullKnownTest, WhatIsNotRightIsReplaced) {
   ASSERT_TRUE(pull().has_value());
   testing::write_file(cache() / "toy-model/weights.bin", "abcdefX");
