@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""L9: every header compiles alone. Each gets a one-line source in build/headers/ that is compiled with the project's warnings as
-errors, through ccache where it is there, so that a second run costs little. *-inl.h are meant to be included inside a region."""
+"""L9: every header compiles alone. The source of the same name includes its header first, so the build itself compiles that
+header with nothing before it. Every other header gets a one-line source in build/headers/ that is compiled with the project's
+warnings as errors, through ccache where it is there. *-inl.h are meant to be included inside a region."""
 import os
+import re
 import shutil
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +14,19 @@ import house
 WORK = house.ROOT / "build" / "headers"
 FLAGS = ["-std=c++20", "-O0", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wno-sign-conversion", "-Wshadow", "-Wno-psabi",
          "-Werror", "-march=x86-64-v2", '-DVITRO_SOURCE_DIR="."', '-DVITRO_BINARY="vitro"', "-Isrc", "-Itests", "-I."]
+
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]([^>"]+)[>"]', re.MULTILINE)
+
+
+def first_include(source: Path) -> str:
+    found = INCLUDE.search(source.read_text())
+    return found.group(1) if found else ""
+
+
+def included_as(header: Path) -> str:
+    """How sources name it: src and tests are roots of includes."""
+    return house.relative(header).removeprefix("src/").removeprefix("tests/")
 
 
 def compile_alone(header: Path) -> str:
@@ -31,11 +46,16 @@ def main() -> None:
     report = house.Report("check_headers", ("L9",))
     WORK.mkdir(parents=True, exist_ok=True)
     headers = [path for path in house.files(".h") if not path.name.endswith("-inl.h")]
+    alone = [header for header in headers if not header.with_suffix(".cc").exists()]
+    for header in set(headers) - set(alone):
+        source = header.with_suffix(".cc")
+        if first_include(source) != included_as(header):
+            report.add("L9", source, 1, f'includes "{first_include(source)}" before its own header, "{included_as(header)}"')
     with ThreadPoolExecutor(min(4, len(os.sched_getaffinity(0)))) as pool:
-        for header, message in zip(headers, pool.map(compile_alone, headers)):
+        for header, message in zip(alone, pool.map(compile_alone, alone)):
             if message:
                 report.add("L9", header, 1, "does not compile alone\n    " + "\n    ".join(message.splitlines()[:8]))
-    print(f"{len(headers)} headers")
+    print(f"{len(headers)} headers, {len(alone)} of them without a source")
     report.finish()
 
 
