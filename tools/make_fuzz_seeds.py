@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes small sound files for the fuzz targets to start from: make_fuzz_seeds.py FOLDER makes FOLDER/gguf, /safetensors, /config, /tokenizer,
-/split_pattern and /sentencepiece.
+/split_pattern, /sentencepiece and /template.
 
 Only the standard library; the bytes follow the specifications of GGUF and safetensors. The goldens' descriptions are seeds too.
 """

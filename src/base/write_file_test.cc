@@ -7,14 +7,13 @@
 #include <iterator>
 #include <string>
 
+#include "testing/temp_folder.h"
+
 namespace vitro {
 namespace {
 
 class WriteFile : public ::testing::Test {
  protected:
-  void SetUp() override { std::filesystem::create_directories(folder_); }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   static std::string read(const std::filesystem::path& path) {
     std::ifstream in(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
@@ -23,7 +22,8 @@ class WriteFile : public ::testing::Test {
     return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(folder_), {}));
   }
 
-  std::filesystem::path folder_ = std::filesystem::path(::testing::TempDir()) / "vitro-write-file";
+  const testing::TempFolder temp_;
+  const std::filesystem::path& folder_ = temp_.path();
 };
 
 TEST_F(WriteFile, WritesNewFiles) {

@@ -1,10 +1,10 @@
 #include "formats/checkpoint.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "testing/expect_error.h"
 #include "testing/safetensors_writer.h"
+#include "testing/temp_folder.h"
 
 namespace vitro {
 namespace {
@@ -17,11 +17,9 @@ using testing::write_file;
 
 constexpr OpenOptions kNoWeights{.mode = LoadMode::kMap, .needs_weights = false};
 
-/// A model folder of its own for each test, removed afterwards.
+/// A model folder of its own for each test.
 class CheckpointTest : public ::testing::Test {
  protected:
-  void SetUp() override { fs::create_directories(folder_); }
-  void TearDown() override { fs::remove_all(folder_); }
   void put(const std::string& name, std::string_view contents) const { write_file(folder_ / name, contents); }
   /// Two shards and their index: "a" and "b" in the first, "c" in the second.
   void put_shards() const {
@@ -31,7 +29,8 @@ class CheckpointTest : public ::testing::Test {
     put("model.safetensors.index.json",
         R"({"weight_map":{"a":"m-1.safetensors","b":"m-1.safetensors","c":"m-2.safetensors"}})");
   }
-  const fs::path folder_ = fs::path(::testing::TempDir()) / ("vitro_checkpoint_" + std::to_string(::getpid()));
+  const testing::TempFolder temp_;
+  const fs::path& folder_ = temp_.path();
 };
 
 std::string text_of(const Checkpoint& checkpoint, std::string_view name) {

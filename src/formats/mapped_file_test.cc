@@ -7,6 +7,7 @@
 
 #include "testing/expect_error.h"
 #include "testing/gguf_writer.h"
+#include "testing/temp_folder.h"
 
 namespace vitro {
 namespace {
@@ -14,12 +15,11 @@ namespace {
 namespace fs = std::filesystem;
 using testing::expect_error;
 
-/// A folder of its own for each test, removed afterwards.
+/// A folder of its own for each test.
 class MappedFileTest : public ::testing::Test {
  protected:
-  void SetUp() override { fs::create_directories(folder_); }
-  void TearDown() override { fs::remove_all(folder_); }
-  const fs::path folder_ = fs::path(::testing::TempDir()) / ("vitro_mapped_" + std::to_string(::getpid()));
+  const testing::TempFolder temp_;
+  const fs::path& folder_ = temp_.path();
 };
 
 std::string text_of(const MappedFile& file) {

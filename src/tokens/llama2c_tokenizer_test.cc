@@ -39,11 +39,10 @@ std::string export_file(const Value& data) {
 }
 
 Result<std::unique_ptr<Tokenizer>> load(const std::string& bytes, int64_t vocab_size) {
-  const std::filesystem::path path = std::filesystem::path(::testing::TempDir()) / "vitro-llama2c-tokenizer.bin";
+  const testing::TempFolder folder;
+  const std::filesystem::path path = folder.path() / "tokenizer.bin";
   std::ofstream(path, std::ios::binary) << bytes;
-  Result<std::unique_ptr<Tokenizer>> out = load_llama2c_tokenizer(path, vocab_size);
-  std::filesystem::remove(path);
-  return out;
+  return load_llama2c_tokenizer(path, vocab_size);
 }
 
 class Llama2cTokenizer : public ::testing::Test {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "testing/expect_error.h"
+#include "testing/temp_folder.h"
 #include "tokens/rank_encodings.h"
 #include "tokens/tokens_test_util.h"
 
@@ -14,14 +15,12 @@ using testing::json_lines;
 using testing::read_text;
 using testing::token_data;
 
-/// An empty folder of the test that runs.
-fs::path fresh_folder() {
-  const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-  const fs::path out = fs::path(::testing::TempDir()) / (std::string("vitro-") + info->name());
-  fs::remove_all(out);
-  fs::create_directories(out);
-  return out;
-}
+/// An empty folder of its own for each test.
+class LoadTokenizer : public ::testing::Test {
+ protected:
+  const testing::TempFolder temp_;
+  const fs::path& folder_ = temp_.path();
+};
 
 void write(const fs::path& path, std::string_view text) {
   std::ofstream(path, std::ios::binary).write(text.data(), static_cast<std::streamsize>(text.size()));
@@ -33,7 +32,7 @@ std::unique_ptr<Tokenizer> load(const fs::path& path, std::string_view encoding 
   return out ? std::move(*out) : nullptr;
 }
 
-TEST(LoadTokenizer, RanksCutAndMergeAsTiktoken) {
+TEST_F(LoadTokenizer, RanksCutAndMergeAsTiktoken) {
   const auto tokenizer = load(token_data("sources/ranks.tiktoken"), "cl100k_base");
   ASSERT_TRUE(tokenizer);
   for (const Value& row : json_lines(token_data("sources/ranks.jsonl"))) {
@@ -46,19 +45,18 @@ TEST(LoadTokenizer, RanksCutAndMergeAsTiktoken) {
   EXPECT_EQ(tokenizer->vocab_size(), 100277);
 }
 
-TEST(LoadTokenizer, RanksNeedAnEncodingThatIsKnown) {
+TEST_F(LoadTokenizer, RanksNeedAnEncodingThatIsKnown) {
   const fs::path path = token_data("sources/ranks.tiktoken");
   testing::expect_error(load_tokenizer(path), ErrorCode::kUnsupported, "name the encoding");
   testing::expect_error(load_tokenizer(path, "cl1k"), ErrorCode::kUnsupported, "cl100k_base");
-  const fs::path folder = fresh_folder();
-  fs::copy_file(path, folder / "o200k_base.tiktoken");
-  const auto tokenizer = load(folder);  // by the file's name
+  fs::copy_file(path, folder_ / "o200k_base.tiktoken");
+  const auto tokenizer = load(folder_);  // by the file's name
   ASSERT_TRUE(tokenizer);
   EXPECT_EQ(tokenizer->find("<|endofprompt|>"), 200018);
 }
 
-TEST(LoadTokenizer, RefusesBrokenRanks) {
-  const fs::path path = fresh_folder() / "cl100k_base.tiktoken";
+TEST_F(LoadTokenizer, RefusesBrokenRanks) {
+  const fs::path path = folder_ / "cl100k_base.tiktoken";
   const auto expect = [&](std::string_view text, std::string_view words) {
     write(path, text);
     testing::expect_error(load_tokenizer(path), ErrorCode::kCorrupt, words);
@@ -71,25 +69,24 @@ TEST(LoadTokenizer, RefusesBrokenRanks) {
   expect("IQ== 0\nIg== 99999999\n", "outside");
 }
 
-TEST(LoadTokenizer, OnlyRanksTakeAnEncoding) {
-  const fs::path folder = fresh_folder();
-  fs::copy_file(token_data("sources/gpt2/vocab.json"), folder / "encoder.json");
-  EXPECT_TRUE(takes_encoding(folder).value());
-  write(folder / "vocab.bpe", "#version: 0.2\n");
-  EXPECT_FALSE(takes_encoding(folder).value());
+TEST_F(LoadTokenizer, OnlyRanksTakeAnEncoding) {
+  fs::copy_file(token_data("sources/gpt2/vocab.json"), folder_ / "encoder.json");
+  EXPECT_TRUE(takes_encoding(folder_).value());
+  write(folder_ / "vocab.bpe", "#version: 0.2\n");
+  EXPECT_FALSE(takes_encoding(folder_).value());
   EXPECT_TRUE(takes_encoding(token_data("sources/ranks.tiktoken")).value());
   for (const char* name : {"sources/word.model", "sources/gpt2", "llama3-like.tokenizer.json"}) {
     EXPECT_FALSE(takes_encoding(token_data(name)).value()) << name;
     testing::expect_error(load_tokenizer(token_data(name), "cl100k_base"), ErrorCode::kInvalidArgument, "leave it out");
   }
-  write(folder / "notes", "hello\n");
-  testing::expect_error(takes_encoding(folder / "notes"), ErrorCode::kUnsupported, "not a tokenizer that is known");
-  testing::expect_error(load_tokenizer(folder / "notes", "cl100k_base"), ErrorCode::kUnsupported,
+  write(folder_ / "notes", "hello\n");
+  testing::expect_error(takes_encoding(folder_ / "notes"), ErrorCode::kUnsupported, "not a tokenizer that is known");
+  testing::expect_error(load_tokenizer(folder_ / "notes", "cl100k_base"), ErrorCode::kUnsupported,
                         "not a tokenizer that is known");
 }
 
-TEST(LoadTokenizer, DamagedRanksAreRanksByTheirName) {
-  const fs::path path = fresh_folder() / "cl100k_base.tiktoken";
+TEST_F(LoadTokenizer, DamagedRanksAreRanksByTheirName) {
+  const fs::path path = folder_ / "cl100k_base.tiktoken";
   for (const char* text : {"Please log in.\n", R"({"error":"log in"})"}) {
     write(path, text);
     EXPECT_TRUE(takes_encoding(path).value()) << text;
@@ -99,7 +96,7 @@ TEST(LoadTokenizer, DamagedRanksAreRanksByTheirName) {
   }
 }
 
-TEST(LoadTokenizer, VocabularyAndMergesAreGpt2) {
+TEST_F(LoadTokenizer, VocabularyAndMergesAreGpt2) {
   const fs::path folder = token_data("sources/gpt2");
   for (const fs::path& path : {folder, folder / "vocab.json"}) {
     const auto tokenizer = load(path);
@@ -114,39 +111,37 @@ TEST(LoadTokenizer, VocabularyAndMergesAreGpt2) {
   }
 }
 
-TEST(LoadTokenizer, SettingsBesideAVocabularyCount) {
-  const fs::path folder = fresh_folder();
-  fs::copy_file(token_data("sources/gpt2/vocab.json"), folder / "vocab.json");
-  fs::copy_file(token_data("sources/gpt2/merges.txt"), folder / "merges.txt");
-  const int64_t n_pieces = load(folder)->vocab_size();
-  write(folder / "tokenizer_config.json",
+TEST_F(LoadTokenizer, SettingsBesideAVocabularyCount) {
+  fs::copy_file(token_data("sources/gpt2/vocab.json"), folder_ / "vocab.json");
+  fs::copy_file(token_data("sources/gpt2/merges.txt"), folder_ / "merges.txt");
+  const int64_t n_pieces = load(folder_)->vocab_size();
+  write(folder_ / "tokenizer_config.json",
         R"({"tokenizer_class":"GPT2TokenizerFast","add_bos_token":true,"bos_token":"<b>",)"
         R"("added_tokens_decoder":{")" +
             std::to_string(n_pieces) + R"(":{"content":"<new>","special":true,"lstrip":true}}})");
-  const auto tokenizer = load(folder);
+  const auto tokenizer = load(folder_);
   ASSERT_TRUE(tokenizer);
   EXPECT_EQ(tokenizer->find("<new>"), n_pieces);
   const TokenId bos = tokenizer->bos_id();
   EXPECT_EQ(tokenizer->piece(bos), "<b>");
   EXPECT_EQ(tokenizer->encode("  <new>")->ids, (std::vector<TokenId>{bos, tokenizer->find("<new>")}));
-  write(folder / "tokenizer_config.json", R"({"tokenizer_class":"CTRLTokenizer"})");
-  testing::expect_error(load_tokenizer(folder), ErrorCode::kUnsupported, "CTRLTokenizer");
+  write(folder_ / "tokenizer_config.json", R"({"tokenizer_class":"CTRLTokenizer"})");
+  testing::expect_error(load_tokenizer(folder_), ErrorCode::kUnsupported, "CTRLTokenizer");
 }
 
-TEST(LoadTokenizer, TakesTheFirstOfTheKnownFiles) {
-  const fs::path folder = fresh_folder();
-  testing::expect_error(load_tokenizer(folder), ErrorCode::kNotFound, "tokenizer.json");
-  fs::copy_file(token_data("sources/ranks.tiktoken"), folder / "cl100k_base.tiktoken");
-  EXPECT_EQ(load(folder)->model_name(), "byte-level BPE (cl100k_base)");
-  fs::copy_file(token_data("sources/word.model"), folder / "x.model.v3");
-  EXPECT_EQ(load(folder)->model_name(), "SentencePiece words");
-  fs::copy_file(token_data("sources/char.model"), folder / "y.model");
-  testing::expect_error(load_tokenizer(folder), ErrorCode::kInvalidArgument, "name one of them");
-  fs::copy_file(token_data("sources/unigram.model"), folder / "tokenizer.model");
-  EXPECT_EQ(load(folder)->model_name(), "SentencePiece unigram");
-  fs::copy_file(token_data("llama3-like.tokenizer.json"), folder / "tokenizer.json");
-  EXPECT_EQ(load(folder)->model_name(), "byte-level BPE");
-  testing::expect_error(load_tokenizer(folder / "none"), ErrorCode::kNotFound, "none");
+TEST_F(LoadTokenizer, TakesTheFirstOfTheKnownFiles) {
+  testing::expect_error(load_tokenizer(folder_), ErrorCode::kNotFound, "tokenizer.json");
+  fs::copy_file(token_data("sources/ranks.tiktoken"), folder_ / "cl100k_base.tiktoken");
+  EXPECT_EQ(load(folder_)->model_name(), "byte-level BPE (cl100k_base)");
+  fs::copy_file(token_data("sources/word.model"), folder_ / "x.model.v3");
+  EXPECT_EQ(load(folder_)->model_name(), "SentencePiece words");
+  fs::copy_file(token_data("sources/char.model"), folder_ / "y.model");
+  testing::expect_error(load_tokenizer(folder_), ErrorCode::kInvalidArgument, "name one of them");
+  fs::copy_file(token_data("sources/unigram.model"), folder_ / "tokenizer.model");
+  EXPECT_EQ(load(folder_)->model_name(), "SentencePiece unigram");
+  fs::copy_file(token_data("llama3-like.tokenizer.json"), folder_ / "tokenizer.json");
+  EXPECT_EQ(load(folder_)->model_name(), "byte-level BPE");
+  testing::expect_error(load_tokenizer(folder_ / "none"), ErrorCode::kNotFound, "none");
 }
 
 }  // namespace

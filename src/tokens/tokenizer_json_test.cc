@@ -7,6 +7,7 @@
 
 #include "formats/mapped_file.h"
 #include "testing/expect_error.h"
+#include "testing/temp_folder.h"
 #include "tokens/tokens_test_util.h"
 
 namespace vitro {
@@ -67,30 +68,28 @@ TEST(TokenizerJsonShared, RealFilesEqualTheReference) {
   }
 }
 
-/// The packed files of the shared folder are unpacked with the system's xz into a folder of the test.
+/// The packed files of the shared folder are unpacked with the system's xz.
 TEST(TokenizerJsonShared, PackedFilesEqualTheReference) {
   const auto packed = testing::shared_path("data/tokenizers/hf");
   if (!packed) GTEST_SKIP() << "no shared folder";
-  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "vitro-tokenizers";
+  const testing::TempFolder temp;
   for (const char* name : {"deepseek_v3", "gemma3", "gpt4o", "gptoss", "llama2", "llama3", "qwen3"}) {
     SCOPED_TRACE(name);
-    std::filesystem::create_directories(folder / name);
-    const std::filesystem::path file = folder / name / "tokenizer.json";
+    const std::filesystem::path folder = temp.path() / name;
+    std::filesystem::create_directory(folder);
     const std::string command =
-        "xz -dkc '" + (*packed / name / "tokenizer.json.xz").string() + "' > '" + file.string() + "'";
+        "xz -dkc '" + (*packed / name / "tokenizer.json.xz").string() + "' > '" + (folder / "tokenizer.json").string() + "'";
     ASSERT_EQ(std::system(command.c_str()), 0);
-    expect_rows(folder / name, *testing::shared_path("goldens/text/tokenizers/hf-" + std::string(name) + ".jsonl"));
+    expect_rows(folder, *testing::shared_path("goldens/text/tokenizers/hf-" + std::string(name) + ".jsonl"));
   }
-  std::filesystem::remove_all(folder);
 }
 
 /// Loads a tokenizer.json given as text.
 Result<std::unique_ptr<Tokenizer>> load_text(const std::string& text) {
-  const std::filesystem::path path = std::filesystem::path(::testing::TempDir()) / "vitro-token-test.json";
+  const testing::TempFolder folder;
+  const std::filesystem::path path = folder.path() / "tokenizer.json";
   std::ofstream(path, std::ios::binary) << text;
-  Result<std::unique_ptr<Tokenizer>> out = load_tokenizer(path);
-  std::filesystem::remove(path);
-  return out;
+  return load_tokenizer(path);
 }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
@@ -253,7 +252,7 @@ TEST(TokenizerJsonRefusals, OfTwinMergesTheLastCounts) {
 
 TEST(TokenizerJsonRefusals, NoFileNoFolderNoTokenizer) {
   EXPECT_EQ(load_tokenizer("/no/such/place").error().code, ErrorCode::kNotFound);
-  EXPECT_EQ(load_tokenizer(::testing::TempDir()).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(load_tokenizer(testing::TempFolder().path()).error().code, ErrorCode::kNotFound);
   EXPECT_FALSE(load_text(""));
   EXPECT_FALSE(load_text("[1,2]"));
   EXPECT_FALSE(load_text("{}"));
@@ -261,13 +260,11 @@ TEST(TokenizerJsonRefusals, NoFileNoFolderNoTokenizer) {
 }
 
 TEST(TokenizerJson, NamesOfBosAndEosComeFromTheConfigBesideIt) {
-  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "vitro-token-folder";
-  std::filesystem::create_directories(folder);
-  std::ofstream(folder / "tokenizer.json") << kSmall;
-  std::ofstream(folder / "tokenizer_config.json")
+  const testing::TempFolder folder;
+  std::ofstream(folder.path() / "tokenizer.json") << kSmall;
+  std::ofstream(folder.path() / "tokenizer_config.json")
       << R"({"bos_token":{"content":"<e>","lstrip":false},"eos_token":"ab"})";
-  const auto tokenizer = load_tokenizer(folder);
-  std::filesystem::remove_all(folder);
+  const auto tokenizer = load_tokenizer(folder.path());
   ASSERT_TRUE(tokenizer) << tokenizer.error().message;
   EXPECT_EQ((*tokenizer)->bos_id(), 4);
   EXPECT_EQ((*tokenizer)->eos_id(), 3);

@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "testing/temp_folder.h"
 #include "tokens/tokens_test_util.h"
 #include "tokens/train/seed_pieces.h"
 
@@ -17,10 +18,6 @@ void ignore_progress(std::string_view, int64_t, int64_t) {}
 
 class TrainTokenizer : public ::testing::Test {
  protected:
-  void TearDown() override {
-    std::error_code ignored;
-    std::filesystem::remove(path_, ignored);
-  }
   Result<TrainedTokenizer> train(std::string_view contents, const TokenizerTraining& training) {
     std::ofstream(path_, std::ios::binary) << contents;
     return train_tokenizer({path_}, training, ignore_progress);
@@ -34,7 +31,8 @@ class TrainTokenizer : public ::testing::Test {
     return out;
   }
 
-  std::filesystem::path path_ = std::filesystem::path(::testing::TempDir()) / "vitro-train-tokenizer.txt";
+  const testing::TempFolder temp_;
+  const std::filesystem::path path_ = temp_.path() / "text";
 };
 
 WordSplitter gpt2_splitter() { return *read_splitter(*make_recipe({.model = TrainedModel::kBpe})); }
@@ -86,7 +84,7 @@ TEST_F(TrainTokenizer, SaysWhyItCannot) {
   const auto missing = train_tokenizer({path_, "/no/such/file"}, {}, ignore_progress);
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code, ErrorCode::kNotFound);
-  const auto folder = train_tokenizer({::testing::TempDir()}, {}, ignore_progress);
+  const auto folder = train_tokenizer({temp_.path()}, {}, ignore_progress);
   ASSERT_FALSE(folder);
   EXPECT_EQ(folder.error().code, ErrorCode::kInvalidArgument);
   const auto small = train("abcdefgh", {.model = TrainedModel::kUnigram, .vocab_size = 5, .normalizer = "none"});
