@@ -61,6 +61,19 @@ class Layers(unittest.TestCase):
         self.assertEqual(run_on("check_layers", {"src/base/b.cc": '// #include "model/config.h"\n'}), "")
 
 
+class Headers(unittest.TestCase):
+    def find(self, source: str) -> str:
+        return run_on("check_headers", {"src/base/c.h": "#pragma once\n", "src/base/c.cc": source})
+
+    def test_own_header_first(self):
+        self.assertEqual(self.find('// Why.\n#include "base/c.h"\n\n#include <string>\n'), "")
+        for before in ("#include <string>\n", "#define A 1\n", "int a;\n"):
+            self.assertIn("src/base/c.cc:1: [L9]", self.find(before + '#include "base/c.h"\n'), before)
+
+    def test_alone(self):
+        self.assertIn("src/base/a.h:1: [L9]", run_on("check_headers", {"src/base/a.h": "#pragma once\nstd::string f();\n"}))
+
+
 class Names(unittest.TestCase):
     def find(self, text: str, path: str = "src/base/b.cc") -> str:
         return run_on("check_names", {path: text})

@@ -339,7 +339,7 @@ TEST_F(StoredModelsTest, RemovesNothingThroughLinksInsideTheCache) {
   const HfRepo other(caches_.hf.root(), "models--o--m");
   other.add(kCommitA, "a.gguf", gguf("a")).add(kCommitB, "b.gguf", gguf("b")).ref("main", kCommitA);
   fs::create_directory_symlink("models--o--m", caches_.hf.root() / "models--o--n");
-  for (const std::string name : {std::string("o/n"), "o/n@" + kCommitA, std::string("o/n@main:a.gguf")}) {
+  for (const std::string& name : {std::string("o/n"), "o/n@" + kCommitA, std::string("o/n@main:a.gguf")}) {
     expect_error(plan(name), ErrorCode::kInvalidArgument, "models--o--n: is a link");
   }
   fs::remove(caches_.hf.root() / "models--o--n");
@@ -348,7 +348,7 @@ TEST_F(StoredModelsTest, RemovesNothingThroughLinksInsideTheCache) {
     inner.add(kCommitA, "a.gguf", gguf("a")).add(kCommitB, "b.gguf", gguf("b"));
     fs::remove_all(inner.folder() / part);
     fs::create_directory_symlink(other.folder() / part, inner.folder() / part);
-    for (const std::string name : {"o/n@" + kCommitA, "o/n@" + kCommitA + ":a.gguf"}) {
+    for (const std::string& name : {"o/n@" + kCommitA, "o/n@" + kCommitA + ":a.gguf"}) {
       expect_error(plan(name), ErrorCode::kInvalidArgument, "models--o--n/" + part + ": is a link");
     }
     remove("o/n");  // the link itself

@@ -77,8 +77,8 @@ TEST(TokenizerJsonShared, PackedFilesEqualTheReference) {
     SCOPED_TRACE(name);
     const std::filesystem::path folder = temp.path() / name;
     std::filesystem::create_directory(folder);
-    const std::string command =
-        "xz -dkc '" + (*packed / name / "tokenizer.json.xz").string() + "' > '" + (folder / "tokenizer.json").string() + "'";
+    const std::string command = "xz -dkc '" + (*packed / name / "tokenizer.json.xz").string() + "' > '" +
+                                (folder / "tokenizer.json").string() + "'";
     ASSERT_EQ(std::system(command.c_str()), 0);
     expect_rows(folder, *testing::shared_path("goldens/text/tokenizers/hf-" + std::string(name) + ".jsonl"));
   }

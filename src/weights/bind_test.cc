@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <unistd.h>
-
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -12,6 +10,7 @@
 #include "testing/expect_error.h"
 #include "testing/gguf_writer.h"
 #include "testing/safetensors_writer.h"
+#include "testing/temp_folder.h"
 #include "weights/tensors.h"
 
 namespace vitro {
@@ -20,7 +19,7 @@ namespace {
 using testing::expect_error;
 using testing::SafetensorsWriter;
 
-/// A folder with a config.json and these tensors, removed at the end.
+/// A folder with a config.json and these tensors.
 class BindTest : public ::testing::Test {
  public:
   BindTest& add(std::string_view name, DType dtype, const Shape& shape) {
@@ -29,12 +28,7 @@ class BindTest : public ::testing::Test {
   }
 
  protected:
-  void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() / ("vitro_bind_" + std::to_string(::getpid()));
-    std::filesystem::create_directories(folder_);
-    testing::write_file(folder_ / "config.json", "{}");
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
+  void SetUp() override { testing::write_file(folder_ / "config.json", "{}"); }
 
   const Checkpoint& open() {
     testing::write_file(folder_ / "model.safetensors", writer_.bytes());
@@ -44,7 +38,8 @@ class BindTest : public ::testing::Test {
     return *checkpoint_;
   }
 
-  std::filesystem::path folder_;
+  const testing::TempFolder temp_;
+  const std::filesystem::path& folder_ = temp_.path();
   SafetensorsWriter writer_;
   std::optional<Checkpoint> checkpoint_;
 };

@@ -6,6 +6,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <system_error>
+
+#include "base/check.h"
 
 namespace vitro::testing {
 
@@ -13,9 +16,13 @@ class TempFolder {
  public:
   TempFolder() {
     std::string pattern = (std::filesystem::temp_directory_path() / "vitro-test-XXXXXX").string();
-    path_ = ::mkdtemp(pattern.data());
+    VITRO_CHECK(::mkdtemp(pattern.data()) != nullptr);
+    path_ = pattern;
   }
-  ~TempFolder() { std::filesystem::remove_all(path_); }
+  ~TempFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
   TempFolder(const TempFolder&) = delete;
   TempFolder& operator=(const TempFolder&) = delete;
   const std::filesystem::path& path() const { return path_; }
