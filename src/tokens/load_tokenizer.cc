@@ -94,6 +94,13 @@ TokenId find_special(const TokenizerSettings& settings, std::string_view name, c
   return vocabulary.find(settings.special_or(name, ""));
 }
 
+/// What was read of the file's bytes alone; its error is given the file's name. Whoever was told the name says it
+/// himself.
+Result<TokenizerParts> named(const MappedFile& file, Result<TokenizerParts> parts) {
+  if (!parts) return fail(parts.error().in(file.path().string()));
+  return parts;
+}
+
 /// tokenizer_config.json beside a tokenizer.json names BOS and EOS; it changes no encoding.
 Result<TokenizerParts> read_tokenizer_json_file(const MappedFile& file) {
   VITRO_TRY_ASSIGN(TokenizerParts parts, read_tokenizer_json(file.text(), file.path().string()));
@@ -106,25 +113,25 @@ Result<TokenizerParts> read_tokenizer_json_file(const MappedFile& file) {
 Result<TokenizerParts> read_vocabulary_files(const MappedFile& file) {
   VITRO_TRY_ASSIGN(const MappedFile merges, MappedFile::open(merges_beside(file.path())));
   VITRO_TRY_ASSIGN(const TokenizerSettings settings, read_settings(file.path().parent_path()));
-  return read_vocab_and_merges(file.text(), merges.text(), settings);
+  return named(file, read_vocab_and_merges(file.text(), merges.text(), settings));
 }
 
 Result<TokenizerParts> read_gguf_file(const MappedFile& file) {
   VITRO_TRY_ASSIGN(const GgufFile gguf, read_gguf(file.bytes(), file.path().string(), true));
-  return read_gguf_vocabulary(gguf);
+  return named(file, read_gguf_vocabulary(gguf));
 }
 
 /// Named itself, a .model is SentencePiece's; in a folder it is what the folder's settings make of it.
 Result<TokenizerParts> read_model_file(const MappedFile& file, const Request& request) {
-  if (!request.is_folder) return read_sentencepiece(file.bytes());
+  if (!request.is_folder) return named(file, read_sentencepiece(file.bytes()));
   VITRO_TRY_ASSIGN(const TokenizerSettings settings, read_settings(file.path().parent_path()));
-  if (settings.tokenizer_class.empty()) return read_sentencepiece(file.bytes());
-  return read_sentencepiece_class(file.bytes(), settings);
+  if (settings.tokenizer_class.empty()) return named(file, read_sentencepiece(file.bytes()));
+  return named(file, read_sentencepiece_class(file.bytes(), settings));
 }
 
 Result<TokenizerParts> read_vocab_lines_file(const MappedFile& file) {
   VITRO_TRY_ASSIGN(const TokenizerSettings settings, read_settings(file.path().parent_path()));
-  return read_vocab_lines(file.text(), settings);
+  return named(file, read_vocab_lines(file.text(), settings));
 }
 
 enum class Format : uint8_t {
@@ -152,16 +159,19 @@ Result<Format> format_of(const MappedFile& file) {
   }
   if (is_model_name(name)) return Format::kSentencePiece;
   if (name.ends_with("vocab.txt")) return Format::kVocabLines;
-  return fail(ErrorCode::kUnsupported,
-              "not a tokenizer that is known: neither a tokenizer.json, a GGUF file, a rank file nor called *.model or "
-              "vocab.txt");
+  return fail(
+      ErrorCode::kUnsupported,
+      "{}: not a tokenizer that is known: neither a tokenizer.json, a GGUF file, a rank file nor called *.model or "
+      "vocab.txt",
+      file.path().string());
 }
 
 Result<TokenizerParts> read_file(const MappedFile& file, const Request& request) {
   VITRO_TRY_ASSIGN(const Format format, format_of(file));
   if (!request.encoding.empty() && !is_ranks(format)) {
     return fail(ErrorCode::kInvalidArgument,
-                "an encoding ({}) is for a file of ranks (tiktoken), and this is none; leave it out", request.encoding);
+                "{}: an encoding ({}) is for a file of ranks (tiktoken), and this is none; leave it out",
+                file.path().string(), request.encoding);
   }
   const std::string name = file.path().filename().string();
   switch (format) {
@@ -172,9 +182,9 @@ Result<TokenizerParts> read_file(const MappedFile& file, const Request& request)
     case Format::kVocabularyAndMerges:
       return read_vocabulary_files(file);
     case Format::kJsonRanks:
-      return read_json_ranks(file.text(), name, request.encoding);
+      return named(file, read_json_ranks(file.text(), name, request.encoding));
     case Format::kRanks:
-      return read_ranks(file.text(), name, request.encoding);
+      return named(file, read_ranks(file.text(), name, request.encoding));
     case Format::kSentencePiece:
       return read_model_file(file, request);
     case Format::kVocabLines:
@@ -204,17 +214,16 @@ Result<MappedFile> open_file(const fs::path& path) {
 Result<std::unique_ptr<Tokenizer>> load_tokenizer(const fs::path& path, std::string_view encoding) {
   VITRO_TRY_ASSIGN(MappedFile file, open_file(path));
   std::error_code ignored;
-  Result<TokenizerParts> parts = read_file(file, {.is_folder = fs::is_directory(path, ignored), .encoding = encoding});
-  if (!parts) return fail(parts.error().in(file.path().string()));
-  parts->file = std::move(file);
-  return PipelineTokenizer::make(std::move(*parts));
+  const Request request{.is_folder = fs::is_directory(path, ignored), .encoding = encoding};
+  VITRO_TRY_ASSIGN(TokenizerParts parts, read_file(file, request));
+  parts.file = std::move(file);
+  return PipelineTokenizer::make(std::move(parts));
 }
 
 Result<bool> takes_encoding(const fs::path& path) {
   VITRO_TRY_ASSIGN(const MappedFile file, open_file(path));
-  const Result<Format> format = format_of(file);
-  if (!format) return fail(format.error().in(file.path().string()));
-  return is_ranks(*format);
+  VITRO_TRY_ASSIGN(const Format format, format_of(file));
+  return is_ranks(format);
 }
 
 }  // namespace vitro

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "testing/expect_error.h"
+#include "testing/gguf_writer.h"
 #include "testing/temp_folder.h"
 #include "tokens/rank_encodings.h"
 #include "tokens/tokens_test_util.h"
@@ -94,6 +95,31 @@ TEST_F(LoadTokenizer, DamagedRanksAreRanksByTheirName) {
       testing::expect_error(load_tokenizer(path, encoding), ErrorCode::kCorrupt, "line 1 is");
     }
   }
+}
+
+TEST_F(LoadTokenizer, ErrorsNameTheFileOnce) {
+  const auto expect = [&](const char* file, std::string_view contents, std::string_view loaded) {
+    write(folder_ / file, contents);
+    const auto tokenizer = load_tokenizer(folder_ / loaded);
+    ASSERT_FALSE(tokenizer) << file;
+    const std::string& message = tokenizer.error().message;
+    const size_t first = message.find(folder_.string());
+    EXPECT_EQ(message.find((folder_ / file).string()), first) << message;
+    EXPECT_NE(first, std::string::npos) << message;
+    EXPECT_EQ(message.find(folder_.string(), first + 1), std::string::npos) << message;
+  };
+  expect("tokenizer.json", "{", "tokenizer.json");
+  expect("tokenizer.json", R"({"model":{"type":"x"}})", "tokenizer.json");
+  expect("a.gguf", std::string_view("GGUF\3\0\0\0", 8), "a.gguf");
+  expect("a.gguf", testing::GgufWriter().add("general.architecture", "a").bytes(), "a.gguf");
+  expect("a.model", "x", "a.model");
+  expect("a.tiktoken", "x", "a.tiktoken");
+  expect("notes", "x", "notes");
+  expect("vocab.txt", "", "vocab.txt");
+  for (const char* name : {"vocab.json", "merges.txt"}) {
+    fs::copy_file(token_data("sources/gpt2") / name, folder_ / name);
+  }
+  expect("tokenizer_config.json", "{", "vocab.json");
 }
 
 TEST_F(LoadTokenizer, VocabularyAndMergesAreGpt2) {
