@@ -16,9 +16,9 @@ FLAGS = ["-std=c++20", "-O0", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", 
 
 
 def includes_itself_first(source: Path, header: Path) -> bool:
-    """Nothing but comments stands before it. src and tests are roots of includes."""
+    """Nothing but comments stands before it. src is a root of includes."""
     text = house.strip(source.read_text(), "comment")
-    name = house.relative(header).removeprefix("src/").removeprefix("tests/")
+    name = house.relative(header).removeprefix("src/")
     return text.lstrip().startswith(f'#include "{name}"')
 
 
@@ -45,14 +45,15 @@ def main() -> None:
     WORK.mkdir(parents=True, exist_ok=True)
     headers = [path for path in house.files(".h") if not path.name.endswith("-inl.h")]
     alone = [header for header in headers if not has_source(header)]
-    for header in headers:
-        if has_source(header) and not includes_itself_first(header.with_suffix(".cc"), header):
-            report.add("L9", header.with_suffix(".cc"), 1, f"does not include its own header, {header.name}, before all else")
+    for header in filter(has_source, headers):
+        source = header.with_suffix(".cc")
+        if not includes_itself_first(source, header):
+            report.add("L9", source, 1, f"does not include its own header, {header.name}, before all else")
     with ThreadPoolExecutor(min(4, len(os.sched_getaffinity(0)))) as pool:
         for header, message in zip(alone, pool.map(compile_alone, alone)):
             if message:
                 report.add("L9", header, 1, "does not compile alone\n    " + "\n    ".join(message.splitlines()[:8]))
-    print(f"{len(headers)} headers, {len(alone)} of them without a source")
+    print(f"{len(headers)} headers, {len(alone)} of them compiled alone here")
     report.finish()
 
 

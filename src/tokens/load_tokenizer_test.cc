@@ -15,6 +15,7 @@ namespace fs = std::filesystem;
 using testing::json_lines;
 using testing::read_text;
 using testing::token_data;
+using testing::write_file;
 
 /// An empty folder of its own for each test.
 class LoadTokenizer : public ::testing::Test {
@@ -22,10 +23,6 @@ class LoadTokenizer : public ::testing::Test {
   const testing::TempFolder temp_;
   const fs::path& folder_ = temp_.path();
 };
-
-void write(const fs::path& path, std::string_view text) {
-  std::ofstream(path, std::ios::binary).write(text.data(), static_cast<std::streamsize>(text.size()));
-}
 
 std::unique_ptr<Tokenizer> load(const fs::path& path, std::string_view encoding = {}) {
   Result<std::unique_ptr<Tokenizer>> out = load_tokenizer(path, encoding);
@@ -59,7 +56,7 @@ TEST_F(LoadTokenizer, RanksNeedAnEncodingThatIsKnown) {
 TEST_F(LoadTokenizer, RefusesBrokenRanks) {
   const fs::path path = folder_ / "cl100k_base.tiktoken";
   const auto expect = [&](std::string_view text, std::string_view words) {
-    write(path, text);
+    write_file(path, text);
     testing::expect_error(load_tokenizer(path), ErrorCode::kCorrupt, words);
   };
   expect("IQ== 0\nIQ== 1\n", "stands twice");
@@ -73,14 +70,14 @@ TEST_F(LoadTokenizer, RefusesBrokenRanks) {
 TEST_F(LoadTokenizer, OnlyRanksTakeAnEncoding) {
   fs::copy_file(token_data("sources/gpt2/vocab.json"), folder_ / "encoder.json");
   EXPECT_TRUE(takes_encoding(folder_).value());
-  write(folder_ / "vocab.bpe", "#version: 0.2\n");
+  write_file(folder_ / "vocab.bpe", "#version: 0.2\n");
   EXPECT_FALSE(takes_encoding(folder_).value());
   EXPECT_TRUE(takes_encoding(token_data("sources/ranks.tiktoken")).value());
   for (const char* name : {"sources/word.model", "sources/gpt2", "llama3-like.tokenizer.json"}) {
     EXPECT_FALSE(takes_encoding(token_data(name)).value()) << name;
     testing::expect_error(load_tokenizer(token_data(name), "cl100k_base"), ErrorCode::kInvalidArgument, "leave it out");
   }
-  write(folder_ / "notes", "hello\n");
+  write_file(folder_ / "notes", "hello\n");
   testing::expect_error(takes_encoding(folder_ / "notes"), ErrorCode::kUnsupported, "not a tokenizer that is known");
   testing::expect_error(load_tokenizer(folder_ / "notes", "cl100k_base"), ErrorCode::kUnsupported,
                         "not a tokenizer that is known");
@@ -89,7 +86,7 @@ TEST_F(LoadTokenizer, OnlyRanksTakeAnEncoding) {
 TEST_F(LoadTokenizer, DamagedRanksAreRanksByTheirName) {
   const fs::path path = folder_ / "cl100k_base.tiktoken";
   for (const char* text : {"Please log in.\n", R"({"error":"log in"})"}) {
-    write(path, text);
+    write_file(path, text);
     EXPECT_TRUE(takes_encoding(path).value()) << text;
     for (const char* encoding : {"", "cl100k_base"}) {
       testing::expect_error(load_tokenizer(path, encoding), ErrorCode::kCorrupt, "line 1 is");
@@ -99,7 +96,7 @@ TEST_F(LoadTokenizer, DamagedRanksAreRanksByTheirName) {
 
 TEST_F(LoadTokenizer, ErrorsNameTheFileOnce) {
   const auto expect = [&](const char* file, std::string_view contents, std::string_view loaded) {
-    write(folder_ / file, contents);
+    write_file(folder_ / file, contents);
     const auto tokenizer = load_tokenizer(folder_ / loaded);
     ASSERT_FALSE(tokenizer) << file;
     const std::string& message = tokenizer.error().message;
@@ -141,17 +138,17 @@ TEST_F(LoadTokenizer, SettingsBesideAVocabularyCount) {
   fs::copy_file(token_data("sources/gpt2/vocab.json"), folder_ / "vocab.json");
   fs::copy_file(token_data("sources/gpt2/merges.txt"), folder_ / "merges.txt");
   const int64_t n_pieces = load(folder_)->vocab_size();
-  write(folder_ / "tokenizer_config.json",
-        R"({"tokenizer_class":"GPT2TokenizerFast","add_bos_token":true,"bos_token":"<b>",)"
-        R"("added_tokens_decoder":{")" +
-            std::to_string(n_pieces) + R"(":{"content":"<new>","special":true,"lstrip":true}}})");
+  write_file(folder_ / "tokenizer_config.json",
+             R"({"tokenizer_class":"GPT2TokenizerFast","add_bos_token":true,"bos_token":"<b>",)"
+             R"("added_tokens_decoder":{")" +
+                 std::to_string(n_pieces) + R"(":{"content":"<new>","special":true,"lstrip":true}}})");
   const auto tokenizer = load(folder_);
   ASSERT_TRUE(tokenizer);
   EXPECT_EQ(tokenizer->find("<new>"), n_pieces);
   const TokenId bos = tokenizer->bos_id();
   EXPECT_EQ(tokenizer->piece(bos), "<b>");
   EXPECT_EQ(tokenizer->encode("  <new>")->ids, (std::vector<TokenId>{bos, tokenizer->find("<new>")}));
-  write(folder_ / "tokenizer_config.json", R"({"tokenizer_class":"CTRLTokenizer"})");
+  write_file(folder_ / "tokenizer_config.json", R"({"tokenizer_class":"CTRLTokenizer"})");
   testing::expect_error(load_tokenizer(folder_), ErrorCode::kUnsupported, "CTRLTokenizer");
 }
 
